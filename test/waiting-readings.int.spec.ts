@@ -272,7 +272,7 @@ describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
   });
 });
 
-it('while the model is down, events without a step are published at once as they were read locally', async () => {
+it('while the model is down, events without a step are published immediately, as they were read locally', async () => {
   stage.addFault('500', 0);
   const down = Array.from({ length: 6 }, () => stage.scene());
   await stage.store.publishAll(down.map((scene) => scene.question('x', { analysis: true })));

@@ -23,6 +23,8 @@ const CONTENT_TYPES: [RegExp, string][] = [
   [/^(Native|RowBinary|Parquet|Arrow|ORC)/, 'application/octet-stream'],
 ];
 const STALLED_READER_MS = 60_000;
+/** A client gets this time to read an error that follows rows. */
+const MARK_READ_WITHIN_MS = 1000;
 
 /** Writes one response, with the same format and headers as a ClickHouse server. */
 export class Answer {
@@ -110,6 +112,10 @@ export class Answer {
     await this.flush();
     await this.write(Buffer.from(marked));
     await this.flush();
+    // A client that knows the mark closes the connection. In Node 26 such a client loses the mark if
+    // the server closes the connection.
+    const timeLimit = AbortSignal.timeout(MARK_READ_WITHIN_MS);
+    await once(this.response, 'close', { signal: timeLimit }).catch(() => undefined);
     // The last chunk of the response is not sent, so that clients that do not know the mark notice the error too.
     this.response.socket?.end();
   }

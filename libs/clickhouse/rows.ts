@@ -70,8 +70,8 @@ export interface MentionRow {
   /** True if a part of the item was cut to the size limits. */
   truncated: boolean;
   /**
-   * 0 in the row that was written from the event; otherwise the sequence in LABELS of the last decision about the
-   * mention.
+   * 0 in the row that was written from the event. In a later row: the sequence that the last decision about the mention
+   * has in the stream LABELS.
    */
   version: number;
   /** -1 to 1 */

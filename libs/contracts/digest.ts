@@ -48,7 +48,7 @@ export interface DigestItem {
   labels: string[];
   publishedAt: string | null;
   occurredAt: string;
-  /** Null if no reader read the item. The same applies to `intent`. */
+  /** Null if no reader read the item. */
   sentiment: string | null;
   intent: string | null;
 }
@@ -78,7 +78,7 @@ export interface DigestSummary {
 /** The figures of one week of a keyword. */
 export interface WeeklyReport {
   reportId: string;
-  /** The address of its page. The address ends with a secret token. */
+  /** The address of the page of this report. The address ends with a secret token. */
   url: string;
   volume: {
     count: number;
@@ -92,7 +92,7 @@ export interface WeeklyReport {
   };
   /** Counts of items. `unread` counts the items without a sentiment. */
   sentiment: { positive: number; neutral: number; negative: number; mixed: number; unread: number };
-  /** Sorted by count, highest first. The same applies to `authors` and `stories`. */
+  /** Sorted by count, highest first. */
   sources: { source: string; count: number }[];
   /** At most 10. */
   authors: { author: string; source: string; count: number; vip: boolean }[];

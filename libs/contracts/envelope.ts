@@ -6,8 +6,8 @@ export const BODY_KEYS = ['listing', 'tweet', 'post', 'video', 'item', 'article'
 export type BodyKey = (typeof BODY_KEYS)[number];
 
 /**
- * All body keys with null, in the order of the interface. The code that builds an envelope spreads this object, then
- * sets one key.
+ * All body keys with null, in the order of the API. The code that builds an envelope spreads this object, then sets one
+ * key.
  */
 export const NO_BODY = {
   listing: null,
@@ -37,7 +37,7 @@ export const BODY_KEY_OF: Readonly<Record<SourceId, BodyKey>> = {
   vinted: 'listing',
 };
 
-/** The event types of each source, in the order of the interface. */
+/** The event types of each source, in the order of the API. */
 export const EVENT_TYPES_OF: Readonly<Record<SourceId, readonly string[]>> = {
   x: ['tweet.created'],
   reddit: ['post.created', 'reddit_comment.created'],

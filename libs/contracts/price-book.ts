@@ -31,14 +31,14 @@ export function isPlan(name: string): name is Plan {
 /**
  * The price of a completed check of the source, in credits. A check of ai_answers costs this price for each engine. A
  * failed check is free.
- * @param coBrands true if each answer is also searched for other brands than the subject; only ai_answers supports this
+ * @param coBrands true if each answer is also searched for brands other than the subject; only ai_answers supports this
  */
 export function creditsPerCheck(source: SourceId, coBrands = false): number {
   const rates: Record<string, number> = book.creditsPerCheck;
   return (rates[source] ?? book.creditsPerCheck.open) + (coBrands ? creditsOfCoBrands(source) : 0);
 }
 
-/** The price in credits of finding other brands than the subject in one answer of an AI engine; 0 for other sources. */
+/** The price in credits of finding brands other than the subject in one answer of an AI engine; 0 for other sources. */
 export function creditsOfCoBrands(source: SourceId): number {
   return (book.coBrandsPerUnit as Partial<Record<SourceId, number>>)[source] ?? 0;
 }
@@ -67,8 +67,8 @@ export function creditsPerExploredSource(): number {
 }
 
 /**
- * The price of each item of a backfilled first scan, in credits. It replaces the price of the check. Undefined if the
- * source has no such price: then the check's price applies.
+ * The price of each item of a backfilled first scan, in credits. This price replaces the price of the check. Undefined
+ * if the source has no such price: then the check's price applies.
  */
 export function creditsPerFirstScanItem(source: SourceId): number | undefined {
   return (book.creditsPerFirstScanItem as Partial<Record<SourceId, number>>)[source];

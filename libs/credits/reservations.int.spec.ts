@@ -155,7 +155,7 @@ describe('reserving credits', () => {
     await keepUntilCharged(database, [done.reservationId]);
     await database.query(`UPDATE credit_reservations SET expires_at = LEAST(expires_at, now() + interval '1 hour')
       WHERE done_at IS NULL`);
-    // A repetition of the same work asks for fewer credits, and releases the credits that it did not use.
+    // A repetition of the same work asks for fewer credits, and releases its unused credits.
     await reserve(database, [{ ...done, credits: 1 }]);
     await release(database, [done, open]);
     await database.query(

@@ -249,7 +249,10 @@ export async function releaseCharged(
 /** Maximum number of rows that one statement deletes, so that it keeps their locks no longer than a charge does. */
 const DROPPED_AT_ONCE = 1000;
 
-/** Deletes reservations of dead holders. They no longer count, but their rows would be kept forever. */
+/**
+ * Deletes reservations of dead holders. Expired reservations no longer count, but their rows would otherwise be kept
+ * forever.
+ */
 export async function dropExpired(database: Database): Promise<void> {
   await dropWhere(database, 'expires_at < $1', (await nowOf(database)).toISOString());
 }

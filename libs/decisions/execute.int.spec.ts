@@ -16,7 +16,7 @@ afterAll(() => scene.stop());
 beforeEach(() => scene.begin());
 
 describe('executing a command', () => {
-  it('stores the decision, makes it visible at once, and returns the new state', async () => {
+  it('stores the decision, makes it visible immediately, and returns the new state', async () => {
     expect(await add(3)).toBe(3);
     expect(await row()).toEqual({ total: 3, notes: '3' });
     expect(await add(4)).toBe(7);

@@ -23,7 +23,7 @@ export interface Aggregate<S, E, D extends Decision<E>> {
 /** One command that is being executed. */
 export interface Execution<S, E, D extends Decision<E>> {
   aggregate: Aggregate<S, E, D>;
-  /** Applied in the same transaction, so that the caller can read what it wrote. */
+  /** Applied in the same transaction, so that the caller can read what the command wrote. */
   projection: Projection;
   accountId: string;
   /** The tokens of the subject that follow the account. */
@@ -43,9 +43,9 @@ const APPLIED_WITHIN_MS = 10_000;
 const APPLIED_POLL_MS = 20;
 
 /**
- * Executes one command. Under the account's lock it loads the subject from its stream, decides, appends if nobody else
- * has appended meanwhile, and applies the projection. A repeated command id changes nothing. After a crash between
- * append and projection, the durable consumer updates the projection.
+ * Executes one command. Under the account's lock, this function loads the subject from its stream, decides, appends if
+ * nobody else has appended meanwhile, and applies the projection. A repeated command id changes nothing. After a crash
+ * between append and projection, the durable consumer updates the projection.
  * @returns the state after the command
  * @throws Refusal from `decide`; `too-large` when the decision is too large for a message; `conflict` when other
  *   writers keep changing the subject

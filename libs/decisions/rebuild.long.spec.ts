@@ -166,7 +166,7 @@ describe('a projection whose version changes', () => {
     expect(await storedVersion()).toBe(2);
   });
 
-  it('refuses an older release once the tables are newer', async () => {
+  it('refuses an older release if the tables are newer', async () => {
     await add(newId(), 1, tallies(1));
     await follow(tallies(2));
     await expect(follow(tallies(1))).rejects.toThrow(/at version 2, and this release knows version 1/);

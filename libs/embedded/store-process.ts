@@ -57,7 +57,7 @@ const PORT_ATTEMPTS = 3;
 /** The running stores of this process. */
 const living = new Set<StoreProcess>();
 
-// Without this, the stores would survive a process that exits without stopping them, because they are detached.
+// The stores are detached. Without this handler, they would survive a process that exits without stopping them.
 process.on('exit', () => living.forEach((store) => store.endAtExit()));
 
 /** The program of a store in a separate process, restarted when it exits unexpectedly. */
@@ -225,7 +225,7 @@ export async function startOnFreePort(
 }
 
 /**
- * Ends a store that an earlier run left behind (kill -9 of its parent). Returns true if there was such a
+ * Ends a store that an earlier run left behind (after kill -9 of the store's parent). Returns true if there was such a
  * store.
  */
 export async function endOrphan(
@@ -243,7 +243,7 @@ export async function endOrphan(
   const identity = parseIdentity(text);
   const isOurs =
     identity && isRunning(identity) && commandLine(identity.pid).some((word) => word.includes(dataDir));
-  // If it is not ours, the file may identify a process of another container, which is not visible here.
+  // Otherwise the file is kept, because it may identify a process of another container, which is not visible here.
   if (!isOurs) return false;
   await endProcess(identity, signal, STOP_GRACE_MS);
   rmSync(file, { force: true });

@@ -62,15 +62,17 @@ export class EventStore {
     }
   }
 
-  /** Appends without a condition; a repeated message id within the stream's window changes nothing. */
+  /**
+   * Appends without a condition. A message id that is repeated within the stream's window for duplicates changes
+   * nothing.
+   */
   async publish(subject: string, data: Uint8Array, msgId: string): Promise<void> {
     await this.send(subject, data, { msgID: msgId });
   }
 
   /**
-   * Like `publish`, for many messages at once, with one inbox for all replies of the server: a separate request for
-   * each message costs several times as much as the message. Unanswered messages are sent again. Their message
-   * ids make this harmless.
+   * Like `publish`, for many messages in one call, with one inbox for all replies of the server: a separate request for
+   * each message takes several times as long. Unanswered messages are sent again. Their message ids make this harmless.
    * @throws Outage when the server did not answer for a message, Error when it refused one
    */
   async publishAll(messages: readonly Unstored[]): Promise<void> {
@@ -78,7 +80,7 @@ export class EventStore {
   }
 
   /**
-   * Like `append`, for messages of many subjects at once.
+   * Like `append`, for messages of many subjects in one call.
    * @returns the messages that were not stored because the condition does not hold, or because their ids were stored
    *   before
    * @throws Outage when the server did not answer for a message, Error when it refused one
@@ -120,13 +122,13 @@ export class EventStore {
     return conflicts;
   }
 
-  /** The sequence of the subject's last message; 0 when it has none. */
+  /** Returns the sequence of the subject's last message; 0 when it has none. */
   async lastSeq(stream: StreamName, subject: string): Promise<number> {
     const last = await this.get(stream, { last_by_subj: subject });
     return last?.seq ?? 0;
   }
 
-  /** Messages of one subject with a sequence above `afterSeq`, oldest first. */
+  /** Returns the messages of one subject with a sequence above `afterSeq`, oldest first. */
   async read(stream: StreamName, subject: string, afterSeq = 0): Promise<Stored[]> {
     const last = await this.lastSeq(stream, subject);
     const found: Stored[] = [];
@@ -141,8 +143,8 @@ export class EventStore {
   }
 
   /**
-   * Messages of one subject that the server stored since an instant, oldest first. The cost depends on the number of
-   * messages of the whole stream since then.
+   * Returns the messages of one subject that the server has stored after an instant, oldest first. The call takes
+   * longer, the more messages the whole stream has stored after that instant.
    */
   async readSince(stream: StreamName, subject: string, since: Date): Promise<Stored[]> {
     const consumer = await this.bus.js.consumers.get(stream, {
@@ -182,7 +184,7 @@ export class EventStore {
     }
   }
 
-  /** The message at a sequence of the stream; undefined when it has been deleted. */
+  /** Returns the message at a sequence of the stream; undefined when it has been deleted. */
   async at(stream: StreamName, seq: number): Promise<Stored | undefined> {
     const found = await this.get(stream, { seq });
     return found ? { seq: found.seq, data: found.data, subject: found.subject } : undefined;
@@ -211,7 +213,7 @@ export class EventStore {
 }
 
 /**
- * The sequence of the previous message of the same subject, from the headers of a stored message.
+ * Reads the sequence of the previous message of the same subject from the headers of a stored message.
  * @returns 0 for the first message of a subject; undefined for a message that was appended without a condition
  */
 export function predecessorOf(headers: { get(name: string): string } | undefined): number | undefined {

@@ -17,14 +17,19 @@ export interface Unstored {
 /** JetStream's error code for a wrong expected last sequence of the subject. */
 export const WRONG_LAST_SEQUENCE = 10071;
 
-/** A purge of a large stream stalls publishers for seconds. */
+/**
+ * Maximum time until the server answers. It is long, because a purge of a large stream stalls publishers for seconds.
+ */
 const ANSWERS_WITHIN_MS = 15_000;
 
 /** The result of publishing a window of messages. */
 export interface WindowResult<T> {
   /** Messages that were not stored, or whose result is unknown. */
   unanswered: T[];
-  /** Messages with an `expectedSeq`: it is wrong, or the message's id was stored before. */
+  /**
+   * Messages with an `expectedSeq` that were not stored, because `expectedSeq` is wrong or because their id was stored
+   * before.
+   */
   conflicting: T[];
   /** The last reason for an unanswered message: the server's own text, or that no answer came in time. */
   fault: string;

@@ -14,7 +14,7 @@ const VERDICTS_KEPT = 5_000;
 const PUBLIC_BUT_INTERNAL: readonly Range[] = [[ipaddr.IPv4.parse('168.63.129.16'), 32]];
 // The IPv6 internet is in 2000::/3. All other addresses are local, reserved or for transition schemes.
 const GLOBAL_UNICAST: Range = [ipaddr.IPv6.parse('2000::'), 3];
-// NAT64: machines without IPv4 reach the IPv4 internet through it. The last 32 bits are the IPv4 address.
+// NAT64: machines without IPv4 reach the IPv4 internet through this prefix. The last 32 bits are the IPv4 address.
 const NAT64: Range = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 
 /**

@@ -1,8 +1,8 @@
 /** A mail that takes this long counts as stalled. A usual server needs a fraction of this time. */
 const STALLED_MS = 5_000;
 /**
- * How long an account counts as stalled after such a mail. Mails that end in time do not shorten this time. Otherwise the
- * account would often get as many connections as an account that never stalled.
+ * How long an account counts as stalled after a stalled mail. Mails that end in time do not shorten this time.
+ * Otherwise the account would often get as many connections as an account that never stalled.
  */
 const STALLING_MS = 60_000;
 /** The group of all accounts whose mails stall. No account has this id. */
@@ -29,7 +29,7 @@ export class MailTurns {
   private readonly runningOf = new Map<string, number>();
   private free: number;
 
-  /** @param connections of all accounts together */
+  /** @param connections maximum number of connections of all accounts together */
   constructor(connections: number) {
     this.free = connections;
   }

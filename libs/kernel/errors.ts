@@ -9,7 +9,7 @@ export interface Fault {
 /**
  * Why a request is refused. The HTTP status of each kind is in libs/transport (`HTTP_STATUS`).
  *
- * - `not-covered`: credits or plan do not cover it
+ * - `not-covered`: credits or plan do not cover the request
  * - `unprocessable`: the request is valid, but contradicts an earlier request
  * - `internal`, `unavailable`: the request is not at fault
  */

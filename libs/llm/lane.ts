@@ -19,12 +19,12 @@ export interface ServerState {
   blockedForMs: number;
 }
 
-/** What limits the turns of all processes. */
+/** Limits of the turns of all processes together. */
 export interface TurnLimits {
   /** Maximum number of requests at the same time, after this number of failures in a row. */
   maxConcurrent: (failures: number) => number;
   requestsPerMinute: number;
-  /** Maximum number of requests that are sent at once after a pause. */
+  /** Maximum number of requests that are sent in quick succession after a time without requests. */
   burst: number;
 }
 
@@ -34,8 +34,8 @@ export interface SharedTurns {
    * Begins a turn if the lane has room. Turns that have waited long begin first.
    * @param turn a new id
    * @param waitedMs how long the turn has waited until now
-   * @returns whether it has begun; if not, the time in ms after which the caller should ask again. `isBlocked`: the server
-   * asked to wait, or is down; otherwise other requests use the budget
+   * @returns whether the turn has begun; if not, the time in ms after which the caller should ask again. `isBlocked`:
+   *   the server asked to wait, or is down; otherwise other requests use the budget
    */
   begin(
     turn: string,
@@ -67,8 +67,8 @@ const MIN_WAIT_LIMIT_MS = 2_000;
  */
 const WAIT_LIMIT_REQUESTS = 3;
 /**
- * The first wait while a server is down. Each further wait is twice as long. It is also the shortest wait that such a
- * server can ask for.
+ * The first wait while a server is down. Each further wait is twice as long. If such a server asks for a shorter wait,
+ * Earshot waits for this time.
  */
 const FIRST_WAIT_MS = 5_000;
 /** The longest of the doubled waits: half of the time that an event waits for the model. */
@@ -76,15 +76,15 @@ const MAX_WAIT_MS = 60_000;
 
 /**
  * Limits the requests to the language model: how many are sent at the same time, and how many per minute. Sends none
- * while the server has asked to wait. A server that is down is tested after each wait, with one request at a time, until
- * one succeeds. With shared turns, the budget is that of all processes together.
+ * while the server has asked to wait. A server that is down is tested after each wait, with one request at a time,
+ * until one succeeds. With shared turns, all processes together share one budget.
  */
 export class LlmLane {
   private readonly queue: PQueue;
   private readonly bucket: TokenBucket;
   private readonly closing = new AbortController();
   private blockedUntilMs = 0;
-  /** Until then other processes use the budget. */
+  /** Until this time, other processes use the shared budget. */
   private usedUntilMs = 0;
   private failures = 0;
 
@@ -122,7 +122,7 @@ export class LlmLane {
     return this.failures >= DOWN_AFTER;
   }
 
-  /** Like `isDown`, but first reads whether another process has had a success since. */
+  /** Like `isDown`, but first reads whether another process has had a success in the meantime. */
   async isStillDown(): Promise<boolean> {
     if (this.isDown && this.shared) this.failures = await this.shared.failures();
     return this.isDown;

@@ -13,9 +13,9 @@ const COLON = 0x3a;
 const ENDS_ADDRESS = new Set([...'<>"“”«»‘`|\\^{}[]「」『』【】（），、。！？—–…']);
 
 /**
- * The URLs, bare domains (`acme.com/path`, `www.acme.com`) and email addresses of a text, in order. A handle
- * (`@acme.example`, and the `@acme` of `@acme@social.example`) is a name and not an address. The time is linear in the
- * length of the text.
+ * Finds the URLs, the domains without a scheme (`acme.com/path`, `www.acme.com`) and the email addresses of a text, in
+ * order. A handle (`@acme.example`, and the `@acme` of `@acme@social.example`) is a name and not an address. The time
+ * is linear in the length of the text.
  */
 export function addressesIn(text: string): AddressSpan[] {
   const spans: AddressSpan[] = [];

@@ -102,7 +102,7 @@ export class Folder implements FoldedText {
     const width = base > 0xffff ? 2 : 1;
     const kind = kindOf(base);
     if (kind === Kind.ignored) {
-      // A variation selector is removed as well, but the end of its character must include it.
+      // A variation selector is removed as well, but the end of the preceding character must include it.
       if (isVariationSelector(base) && this.length > 0) this.ends[this.length - 1] = from + width;
       return from + width;
     }

@@ -17,7 +17,7 @@ function expectedPlaces(value: string, needle: string, mode: 'word' | 'contains'
     .sort(([oneStart, oneEnd], [start, end]) => oneStart - start || end - oneEnd);
 }
 
-describe('matching all searches at once', () => {
+describe('matching a post with all searches', () => {
   it.each(['word', 'contains'] as const)(
     'finds in mode %s exactly what the slow reference implementation finds',
     (mode) => {

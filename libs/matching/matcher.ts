@@ -46,9 +46,9 @@ export interface SearchMatch {
   matches: FoundTerm[];
 }
 
-/** Matches all searches at once. */
+/** Finds out which of many searches a post matches. */
 export interface Matcher {
-  /** The searches that the post matches, in the given order. */
+  /** Returns the searches that the post matches, in the given order. */
   match(post: MatchableText): SearchMatch[];
 }
 
@@ -72,7 +72,7 @@ export function compile(searches: readonly SearchTerms[]): Matcher {
   return new IndexedMatcher(searches);
 }
 
-/** The terms of a search with these criteria, in their mode or in the default mode. */
+/** Returns the terms of a search with these criteria, in their mode or in the default mode. */
 export function searchTermsOf(
   key: string,
   criteria: Pick<Criteria, 'match' | 'query' | 'terms'>,

@@ -6,9 +6,9 @@ import type { FoldedText } from './fold.js';
 const folder = new Folder();
 
 /**
- * The form in which terms are compared and hashed: trimmed, case-folded, canonically composed, whitespace runs as one
- * space. Two terms with the same form match the same texts. Empty if nothing visible remains. Change its results only
- * with great care: stored criteria hashes are derived from it.
+ * Returns the form in which terms are compared and hashed: trimmed, case-folded, canonically composed, whitespace runs
+ * as one space. Two terms with the same form match the same texts. Empty if nothing visible remains. Change the results
+ * of this function only with great care: stored criteria hashes are derived from them.
  */
 export function foldTerm(term: string): string {
   const folded = folder.fold(term);
@@ -22,7 +22,10 @@ export function isInvisible(text: string): boolean {
   return !/^\p{White_Space}*$/u.test(text) && foldTerm(text) === '';
 }
 
-/** The terms of a search for its identity: folded, without blanks and repetitions, sorted by code unit. */
+/**
+ * Returns the terms of a search in the form that identifies the search: folded, without blanks and repetitions, sorted
+ * by code unit.
+ */
 export function canonicalTerms(terms: readonly string[]): string[] {
   return [...new Set(terms.map(foldTerm))].filter((term) => term !== '').sort();
 }

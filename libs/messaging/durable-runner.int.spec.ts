@@ -177,7 +177,7 @@ describe('a durable consumer', () => {
 
 hangingReplicaTasks(scene);
 
-it('a consumer with a minimum time between batches handles a single message at once, and the messages that follow together', async () => {
+it('a consumer with a minimum time between batches handles a single message immediately, and the following messages together', async () => {
   const batches: string[][] = [];
   const { name, running } = await run(
     (batch) => {

@@ -48,9 +48,10 @@ export const FEW_WRITES = { lingerMs: 200, everyMs: 500 } as const;
 
 /**
  * Handles one batch. Returns one outcome for each message, in order. A message whose outcome comes later stays
- * unacknowledged, and does not delay the next batch. When the handler throws, or a later outcome is rejected, the handler
- * is called again for each of these messages separately. A message for which it fails again is retried or parked.
- * Messages that it sends because of one message belong to that message's trace: see `causeOf` of telemetry.
+ * unacknowledged, and does not delay the next batch. When the handler throws, or a later outcome is rejected, the
+ * handler is called again for each of these messages separately. A message for which it fails again is retried or
+ * parked. If the handler sends messages because of one message, they belong to the trace of that message: see `causeOf`
+ * of telemetry.
  */
 export type BatchHandler = (batch: readonly JsMsg[]) => Promise<(Outcome | Later)[]>;
 

@@ -14,7 +14,8 @@ import type { Bus } from './bus.js';
 import type { Durable } from './durable.js';
 
 /**
- * The server redelivers the messages of a crashed replica after this time. A replica extends it for its messages.
+ * The server redelivers the messages of a crashed replica after this time. A running replica extends this time for its
+ * messages.
  */
 const DEFAULT_ACK_WAIT_MS = 10_000;
 const DEFAULT_HANDLE_WITHIN_MS = 300_000;
@@ -39,10 +40,10 @@ export async function openConsumer(bus: Bus, durable: Durable): Promise<Consumer
 }
 
 /**
- * The messages that one replica has pulled for a durable consumer: the batches being processed and one more. Late
- * messages count among them. So processing never waits for a pull, and a slow replica keeps few messages from the other
- * replicas. The replica extends the ack wait of all these messages, except of those that hang. If all its batches hang, it
- * returns the waiting messages to the server.
+ * The messages that one replica has pulled for a durable consumer: the batches being processed and one more. Messages
+ * whose outcome comes later (late messages) count among them. So processing never waits for a pull, and a slow replica
+ * keeps few messages from the other replicas. The replica extends the ack wait of all these messages, except of those
+ * that hang. If all its batches hang, it returns the waiting messages to the server.
  */
 export class MessageSupply {
   private readonly waiting: JsMsg[] = [];

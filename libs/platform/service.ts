@@ -64,7 +64,9 @@ export interface ServiceDefinition {
   module: DynamicModule;
   /** Options of its HTTP server that differ from the default. */
   server?(log: Logger): FastifyServerOptions;
-  /** Adds the service's HTTP interface to the bare application. Without it, a service has health checks only. */
+  /**
+   * Adds the service's HTTP interface to the Nest application. A service without this function has health checks only.
+   */
   http?(app: NestFastifyApplication): Promise<void> | void;
 }
 

@@ -66,9 +66,9 @@ const SERVER_KEEP_ALIVE = `-c tcp_keepalives_idle=${KEEP_ALIVE_SECONDS} -c tcp_k
 
 /** How long a service may keep Postgres busy, in ms. */
 interface Limits {
-  /** A statement that takes longer fails with 57014. */
+  /** Maximum time of one statement; a longer statement fails with 57014. */
   statementMs: number;
-  /** A transaction that sends no statement for longer ends and fails. */
+  /** A transaction that sends no statement for longer than this time ends and fails. */
   idleInTransactionMs: number;
 }
 

@@ -100,7 +100,7 @@ async function definitionsOf(tx: Tx, schema: string, table: string): Promise<str
 
 /**
  * Waits until nobody writes positions or uses the tables, and blocks everybody else until the transaction ends.
- * @param waitMs after this time it fails with 55P03, so that the rebuild is never part of a deadlock
+ * @param waitMs after this time the wait fails with 55P03, so that the rebuild is never part of a deadlock
  */
 export async function lockLiveTables(tx: Tx, tables: readonly string[], waitMs: number): Promise<void> {
   await tx.query(`SET LOCAL lock_timeout = ${waitMs}`);

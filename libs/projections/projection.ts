@@ -20,9 +20,9 @@ export interface ReadMessage<Content = unknown> extends ProjectedMessage {
 
 /**
  * Tables that follow a stream. `apply` changes rows in the given transaction and never refuses a message: it skips
- * content that a newer version wrote and this version does not know. It does not read its positions, which may already
- * be those after the messages. The messages of one call have different subjects (but see `severalOfSubject`), oldest
- * first.
+ * content that a newer version wrote and this version does not know. `apply` does not read the positions of the
+ * projection: they may already be those after the messages. The messages of one call have different subjects (but see
+ * `severalOfSubject`), oldest first.
  */
 export interface Projection<Content = unknown> extends Pick<ConsumerOptions, 'lingerMs' | 'everyMs'> {
   /**
@@ -43,7 +43,10 @@ export interface Projection<Content = unknown> extends Pick<ConsumerOptions, 'li
    * burst of one subject is not applied message by message.
    */
   severalOfSubject?: boolean;
-  /** How to rebuild its tables. Absent if they contain more than the stream, because then they cannot be rebuilt. */
+  /**
+   * How to rebuild the tables. Absent if the tables contain more than the stream, because such tables cannot be
+   * rebuilt.
+   */
   rebuild?: Rebuildable;
   /** Reads a message before `apply` gets it. Messages are read while Postgres locks their positions. */
   read?(message: ProjectedMessage): Content;
@@ -143,7 +146,7 @@ export async function applyInOrder(
 }
 
 /**
- * Moves the position of each subject forward over its messages that follow directly.
+ * Moves the position of each subject forward over those of its messages that follow the position without a gap.
  * @param next gets these messages. The position before a message becomes its `predecessor`, because not every caller
  *   knows the predecessor: a rebuild, for example, does not.
  */
@@ -200,14 +203,14 @@ async function changeTables(tx: Tx, projection: Projection, messages: readonly R
   }
 }
 
-/** The first message of each subject. */
+/** Returns the first message of each subject. */
 function firstOfEach(messages: readonly ReadMessage[]): Map<string, ReadMessage> {
   const first = new Map<string, ReadMessage>();
   for (const message of messages) if (!first.has(message.subject)) first.set(message.subject, message);
   return first;
 }
 
-/** The sequence up to which the projection has applied the subject; 0 for none. */
+/** Returns the sequence up to which the projection has applied the subject; 0 for none. */
 export async function positionOf(
   tx: Tx,
   projection: Pick<Projection, 'name'>,

@@ -9,7 +9,7 @@ export interface QuotedPeriod {
   previousTo: number | undefined;
   intervalSeconds: number;
   creditsPerCheck: number;
-  /** The maximum price of its first check; 0 if that is an ordinary check. */
+  /** The maximum price of the watch's first check; 0 if the first check is an ordinary check. */
   firstScanCredits: number;
 }
 

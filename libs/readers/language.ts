@@ -39,7 +39,7 @@ const SCRIPTS: readonly { script: RegExp; languages: ReadonlySet<string> }[] = [
  * The language of a text as a BCP 47 short code. The declared language is returned, unless the script of the text or a
  * clear detection in a long text contradicts it. Links and names are ignored.
  * @param declared the language that the source declares, in BCP 47 ("en-GB")
- * @returns undefined if it was not recognised
+ * @returns undefined if the language was not recognised
  */
 export function languageOf(text: string, declared?: string): string | undefined {
   const words = normalised(text, READ_CHARACTERS * 2)
@@ -78,7 +78,7 @@ const OLD_CODES = new Map([
   ['fil', 'tl'],
 ]);
 
-/** The languages that use the script of most letters, if they are few. */
+/** Returns the languages that use the script of most letters, if only few languages use it. */
 function scriptOf(words: string, letters: number): ReadonlySet<string> | undefined {
   if (letters === 0) return undefined;
   for (const { script, languages } of SCRIPTS) {

@@ -40,9 +40,9 @@ const VALUES_OF: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The first fault of a clause: an unknown field, an operator that the field does not allow, or a value that the field
- * and the operator do not allow.
- * @param schema the fields of the keyword's agent step; undefined if it has none
+ * Returns the first fault of a clause: an unknown field, an operator that the field does not allow, or a value that the
+ * field and the operator do not allow.
+ * @param schema the fields of the keyword's agent step; undefined if the keyword has no agent step
  */
 export function clauseFault(
   { field, op, value }: GivenClause,
@@ -60,8 +60,8 @@ export function clauseFault(
 }
 
 /**
- * The fault of a value that no operator accepts; otherwise undefined. It is also undefined for an absent value, because
- * `exists` accepts it.
+ * Returns the fault of a value that no operator accepts. Returns undefined if there is no such fault, also for an
+ * absent value, because `exists` accepts it.
  */
 export function valueShapeFault(value: unknown): string | undefined {
   if (value === undefined || typeof value === 'boolean' || Number.isFinite(value)) return undefined;

@@ -39,13 +39,13 @@ export interface ReadItem {
 export interface Seen {
   holds: boolean;
   /**
-   * The item's value in the field, as JSON; empty if it has none. For a term that was found in a text, the part around
-   * it; for `similar_to`, the similarity.
+   * The item's value in the field, as JSON; empty if it has none. For a term that was found in a text: the part of the
+   * text around the term; for `similar_to`, the similarity.
    */
   seenJson: string;
 }
 
-/** A clause, ready to be checked. It never throws, whatever the item contains. */
+/** A compiled clause. `check` never throws, whatever the item contains. */
 export interface CompiledClause {
   field: string;
   op: string;
@@ -58,7 +58,7 @@ export interface CompiledClause {
   similarTo?: { field: TextField; text: string };
 }
 
-/** A clause as it is stored: the gateway has checked it. */
+/** A stored clause. The gateway has checked that it is valid. */
 export interface StoredClause {
   field: string;
   op: string;
@@ -264,7 +264,10 @@ function includes(value: unknown, fold: (text: string) => string): (one: Value) 
   return (one) => wanted !== '' && typeof one === 'string' && fold(one).includes(wanted);
 }
 
-/** Tests for the value as whole words, as in a text. In a URL, everything except letters and digits separates words. */
+/**
+ * Returns a test of whether a text contains the value as whole words. In a URL, everything except letters and digits
+ * separates words.
+ */
 function hasWord(value: unknown, kind: FieldKind | undefined): (one: Value) => boolean {
   const read = kind === 'address' ? wordsOfUrl : (text: string) => text;
   const term = kind === 'handle' ? foldHandle(String(value)) : read(String(value));

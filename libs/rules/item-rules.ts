@@ -28,7 +28,7 @@ export interface RuleResult {
   /** True if the rule has clauses and all of them hold. */
   fired: boolean;
   clauses: ClauseResult[];
-  /** The types of its actions. */
+  /** The types of the rule's actions. */
   actions: readonly string[];
 }
 

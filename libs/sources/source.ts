@@ -35,8 +35,8 @@ export interface SourceConnector {
   /** Returns the items, newest first. Reads pages until `context.since`, a known item or the page cap. */
   search(criteria: Criteria, context: FetchContext): Promise<Fetched>;
   /**
-   * The feed of the newest items of the whole source, if it needs few requests. Earshot matches its items with all
-   * searches.
+   * The feed of the newest items of the whole source, if the feed needs few requests. Earshot matches the items of the
+   * feed with all searches.
    */
   readonly feed?: {
     /** Number of requests to read everything that was published in this many seconds. */
@@ -50,9 +50,9 @@ export interface SourceConnector {
      */
     serves?(criteria: Criteria): boolean;
   };
-  /** Number of priced parts of one check (engines asked); default 1. */
+  /** Number of parts of one check that have a price each (the engines that are asked); default 1. */
   unitsPerCheck?(criteria: Criteria): number;
-  /** Maximum number of items of a first read, if the price counts them. */
+  /** Maximum number of items of a first read, if the price depends on the number of items. */
   itemsPerFirstScan?(criteria: Criteria): number;
   /**
    * Direct lookups by operation, for example `tweets` and `videoComments`. They are answered immediately and never
@@ -71,7 +71,10 @@ export interface SourceConnector {
   readonly matchesUpstream?: true;
   /** The upstream's limits for one installation. */
   readonly budget: LaneBudget;
-  /** True if all searches have the same grid of ticks, because they share requests (for example rss, hackernews). */
+  /**
+   * True if all searches with the same interval are due at the same instants, because they share requests (for example
+   * rss, hackernews).
+   */
   readonly commonGrid: boolean;
 }
 
@@ -137,11 +140,11 @@ export interface Fetched {
   /** Descriptions of the parts that could not be read. The other parts were read. */
   warnings: string[];
   /**
-   * Outages of a part of the upstream (one of several feeds), by the ids of its items. If all reads of a watch
-   * happened during the outage, older items of this part are unknown to the watch, but they are not new.
+   * Outages of a part of the upstream (one of several feeds), by the ids of the items of that part. If all reads of a
+   * watch happened during the outage, older items of this part are unknown to the watch, but they are not new.
    */
   outages?: ReadonlyMap<string, Outage>;
-  /** Number of priced parts that answered; default 1. */
+  /** Number of parts with a price each that answered; default 1. */
   units?: number;
   /** Observations of things that are followed over time: listings, answers. */
   observations?: MessageInitShape<typeof ObservationSchema>[];
@@ -196,8 +199,8 @@ export interface UpstreamHttp {
    */
   json(request: UpstreamRequest): Promise<{ body: unknown; response: UpstreamResponse }>;
   /**
-   * Makes the lane wait for `waitMs`. It is for successful responses in which the upstream asks Earshot to wait
-   * (`backoff`, an exhausted window). With `quota`, only requests that spend points of this quota wait.
+   * Makes the lane wait for `waitMs`. For successful responses in which the upstream asks Earshot to wait (`backoff`,
+   * an exhausted window). With `quota`, only requests that spend points of this quota wait.
    */
   holdOff(wait: { waitMs: number; reason: string; quota?: string }): void;
 }
@@ -261,10 +264,10 @@ export type UpstreamErrorKind =
   | 'too_large'
   | 'unexpected_status';
 
-/** The wait after a request to wait that does not say how long. */
+/** How long a lane waits if the upstream asks it to wait and does not say how long. */
 const RATE_LIMIT_WAIT_MS = 30_000;
 
-/** A failed read, with a reason for people. The check fails with it and is free. */
+/** A failed read, with a reason for people. The check of a failed read fails too, and is free. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
 

@@ -24,7 +24,7 @@ export interface SharedWork {
 
 interface Parts {
   causes: ReadonlyMap<object, string | undefined>;
-  /** By cause: the step that continues its trace. Only for recorded traces. */
+  /** For each cause: the step that continues the trace of the cause. Only for recorded traces. */
   steps: ReadonlyMap<string, string>;
   /** The step of the work itself. */
   own: string | undefined;
@@ -76,8 +76,8 @@ export function arriveShared<T>(
 }
 
 /**
- * The step that causes what is done for one message or watch of the running work. For any other object, the running
- * step.
+ * Returns the step that causes what is done for one message or watch of the running work. For any other object, returns
+ * the running step.
  */
 export function causeOf(item: object): string | undefined {
   const parts = context.active().getValue(PARTS) as Parts | undefined;
@@ -87,8 +87,8 @@ export function causeOf(item: object): string | undefined {
 }
 
 /**
- * The step that caused something: the only step, or the only recorded step, or the first step if none is recorded.
- * Undefined if there are several recorded steps.
+ * Returns the step that caused something: the only step, or the only recorded step, or the first step if none is
+ * recorded. Undefined if there are several recorded steps.
  */
 export function soleCause(causes: readonly (string | undefined)[]): string | undefined {
   if (causes.length === 1) return causes[0];
@@ -101,7 +101,7 @@ interface Origin {
   parent?: string;
   /** Steps of other traces, all recorded. */
   linked: readonly string[];
-  /** Whether its own trace is recorded; undefined: the sampler decides. */
+  /** Whether the own trace of the work is recorded; undefined: the sampler decides. */
   isOwnRecorded?: boolean;
 }
 

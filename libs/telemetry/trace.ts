@@ -42,7 +42,7 @@ context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 
 const REQUEST_ID = createContextKey('earshot request id');
 
-/** The trace of the running work; undefined if there is none. */
+/** Returns the trace of the running work; undefined if there is none. */
 export function currentTrace(): Trace | undefined {
   const active = context.active();
   const span = trace.getSpanContext(active);
@@ -51,19 +51,19 @@ export function currentTrace(): Trace | undefined {
   return { traceId: span.traceId, ...(requestId !== undefined && { requestId }) };
 }
 
-/** The `traceparent` of the running step; undefined outside of a trace. */
+/** Returns the `traceparent` of the running step; undefined outside of a trace. */
 export function currentTraceparent(): string | undefined {
   const span = trace.getSpanContext(context.active());
   return span && traceparentOf(span);
 }
 
-/** Whether the step belongs to a recorded trace. */
+/** Returns whether the step belongs to a recorded trace. */
 export function isRecorded(traceparent: string | undefined): boolean {
   // Nearly all values end with -00, and are not parsed.
   return traceparent !== undefined && !traceparent.endsWith('-00') && isSampled(parse(traceparent));
 }
 
-/** Whether the running work belongs to a recorded trace. */
+/** Returns whether the running work belongs to a recorded trace. */
 export function isTraced(): boolean {
   return isSampled(trace.getSpanContext(context.active()));
 }
@@ -126,7 +126,7 @@ export function beginSpan(
   return tracer().startSpan(name, { kind, attributes }, parent);
 }
 
-/** The `traceparent` of a span. */
+/** Returns the `traceparent` of a span. */
 export function stepOf(span: Span): string {
   return traceparentOf(span.spanContext());
 }
@@ -155,7 +155,7 @@ export async function endedBy<T>(span: Span, work: () => Promise<T>): Promise<T>
   }
 }
 
-/** The context of a span that follows from a step. */
+/** Returns the context of a span that follows from a step. */
 export function contextOf(step: SpanContext | undefined): Context {
   return step ? trace.setSpanContext(ROOT_CONTEXT, step) : ROOT_CONTEXT;
 }
@@ -165,7 +165,7 @@ export function parse(traceparent: string | undefined): SpanContext | undefined 
   return (traceparent && parseTraceParent(traceparent)) || undefined;
 }
 
-/** Links to steps. Invalid `traceparent` values are left out. */
+/** Returns links to steps. Invalid `traceparent` values are left out. */
 export function linksTo(...steps: readonly (string | undefined)[]): Link[] {
   return steps.flatMap((one) => {
     const linked = parse(one);

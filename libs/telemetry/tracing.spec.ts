@@ -110,7 +110,7 @@ describe('a batch', () => {
     expect(steps).toEqual([unrecorded('a'), own, unrecorded('c')]);
   });
 
-  it('of several recorded traces has its own trace with a link to each of them, and each of these traces has a span for its part', async () => {
+  it('has its own trace if it belongs to several recorded traces: the trace has a link to each of them, and each of them has a span for its part', async () => {
     const { steps, own } = await batchOf(
       'several',
       recorded('a'),
@@ -138,7 +138,7 @@ describe('a batch', () => {
     expect((await exported('beginning')).links).toMatchObject([{ traceId: 'a'.repeat(32) }]);
   });
 
-  it('of traces that are not recorded is not recorded either', async () => {
+  it('is not recorded if none of its traces is recorded', async () => {
     const { steps, own } = await batchOf('unrecorded', unrecorded('a'), unrecorded('b'));
     expect(own).toMatch(/-00$/);
     expect(steps).toEqual([unrecorded('a'), unrecorded('b')]);

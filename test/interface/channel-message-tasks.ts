@@ -97,7 +97,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       expect(attempts.filter(({ statusCode }) => statusCode === 429).length).toBe(1);
     });
 
-    it('is refused as a test while the destination has asked for a pause: the error names the destination and not the mail server', async () => {
+    it('is refused if it is a test and the destination has asked for a pause; the error names the destination, not the mail server', async () => {
       const made = await chat('slack', 'paused002');
       const test = () => scene.setup.ada.api.post(`/v1/channels/${made.id}/test`, {});
       scene.sim.faults.add({ source: 'slack', kind: '429', times: 1, retryAfterSeconds: 60 });
@@ -140,8 +140,8 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       const made = await chat('telegram', 'burst0001');
       const ids = await keyword(instant(made.id));
       for (let n = 0; n < 12; n += 1) await event(ids, {}, `number ${n}`);
-      // The rate allows 5 messages at once, then one every 3 s. How many have arrived depends on the machine,
-      // but the sum of sent and waiting messages is always 12.
+      // The rate allows 5 messages immediately, then one every 3 s. How many have arrived depends on the machine, but
+      // the sum of sent and waiting messages is always 12.
       const sent = await until('each was sent or waits', async () => {
         const rows: { waiting: number }[] = await scene.setup.database.query(
           'SELECT count(*)::int AS waiting FROM pending_deliveries WHERE endpoint = $1',

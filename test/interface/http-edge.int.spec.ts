@@ -69,7 +69,7 @@ describe('a slow request', () => {
     expect(await all).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it('without a valid key is answered, and its connection is closed, before its body has arrived', async () => {
+  it('is answered and its connection is closed before its body has arrived, if it has no valid key', async () => {
     const { all } = await send(
       `POST /v1/keywords HTTP/1.1\r\nhost: x\r\nx-api-key: ${newApiKey()}\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n{`,
     );
@@ -166,7 +166,7 @@ describe('requests without a valid key', () => {
     expect((await from('192.0.2.8', newApiKey())).status).toBe(401);
   });
 
-  it('do not reach Postgres once their address is refused', async () => {
+  it('do not reach Postgres after their address is refused', async () => {
     const from = (key: string) => get('/v1/keywords', { 'x-forwarded-for': '2001:db8::1', 'x-api-key': key });
     for (let status = 0; status !== 429;) ({ status } = await from(newApiKey()));
     // A query would fail now, and give a 500.
@@ -178,7 +178,7 @@ describe('requests without a valid key', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([429]));
   });
 
-  it('name the right header when the key came as Authorization: Bearer', async () => {
+  it('get an error that names the right header if the key came as Authorization: Bearer', async () => {
     const { body } = await get('/v1/keywords', { authorization: `Bearer ${tenant.api.apiKey}` });
     expect(JSON.parse(body).error).toBe(
       'the header x-api-key is missing; send the API key there, not in authorization',

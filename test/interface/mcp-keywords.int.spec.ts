@@ -150,7 +150,7 @@ describe('the daily limit of a key', () => {
     ).toBe('Purged');
   });
 
-  it('counts the checks that a change or a resume causes at once: of searches that start over, are new or are enabled again [mcp.spend-limit]', async () => {
+  it('counts the checks that a change or a resume causes immediately: of searches that start over, are new or are enabled again [mcp.spend-limit]', async () => {
     const own = await setup.connect((await setup.service.tenant()).api.apiKey);
     const spent = async () => (await call('get_credits', {}, own)).mcp_today.credits_spent;
     const first = [{ label: 'a' }, { label: 'b', overrides: { query: 'b' } }];
@@ -266,7 +266,7 @@ describe('the daily limit of a key', () => {
     expect(work).not.toHaveBeenCalled();
   });
 
-  it('is the limit of the key itself if it has one, and otherwise the setting [mcp.spend-limit]', async () => {
+  it('is the limit of the key itself if the key has one, and otherwise the setting [mcp.spend-limit]', async () => {
     const { accountId } = await setup.service.tenant();
     const { apiKey, keyId } = await setup.key(accountId, { mcpDailyCredits: 24 });
     const own = await setup.connect(apiKey);

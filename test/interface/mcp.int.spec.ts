@@ -182,7 +182,7 @@ describe('the audit log', () => {
 });
 
 describe('a key', () => {
-  it('with the scope read can read and estimate, but not change anything [mcp.scopes]', async () => {
+  it('can read and estimate, but not change anything, if it has the scope read [mcp.scopes]', async () => {
     const reader = await setup.connect((await setup.key(ada.accountId, { scope: 'read' })).apiKey);
     expect((await call('list_keywords', {}, reader)).keywords).toBeDefined();
     const estimate = await call('estimate_keyword', { keyword: keywordBody() }, reader);
@@ -202,7 +202,7 @@ describe('a key', () => {
       ]);
   });
 
-  it('that is missing or revoked is refused with 401 in the form of JSON-RPC', async () => {
+  it('is refused with 401 in the form of JSON-RPC if it is missing or revoked', async () => {
     const error = { code: -32000, data: { code: 'UNAUTHORIZED' } };
     expect(await send(ping, { 'x-api-key': '' })).toMatchObject({
       status: 401,

@@ -156,7 +156,7 @@ describe('the API keys of an account', () => {
     expect((await owner.get('/v1/keys')).text).not.toContain(key.id as string);
   });
 
-  it('of other members return 404 for an editor, while an owner manages all keys [keys.own]', async () => {
+  it('return 404 for an editor if they belong to another member, and an owner manages all keys [keys.own]', async () => {
     const ed = await joined(owner, 'ed@example.org', 'editor');
     const mine = (await ed.post('/v1/keys', { name: 'mine' })).body.id as string;
     const owners = (await owner.post('/v1/keys', { name: 'not mine' })).body.id as string;

@@ -39,7 +39,7 @@ describe('mode=semantic', () => {
     expect((await ask(tenant, 'xr2049')).body.data[0].id).toBe(id);
   });
 
-  it('charges the same question with the same filters once in ten minutes, also at the same time [limits.semantic-cache]', async () => {
+  it('charges the same question with the same filters once in ten minutes, also if it is asked several times at the same time [limits.semantic-cache]', async () => {
     const before = (await facts(tenant)).length;
     const asked = await Promise.all(
       [1, 2, 3, 4].map(() => ask(tenant, 'weather', '&source=hackernews&lang=en')),
@@ -83,7 +83,7 @@ describe('mode=semantic', () => {
     expect(await first('&label=hidden')).toBe('concealed');
   });
 
-  it('pages without repeating a mention, for free, up to the end [search.semantic-pages]', async () => {
+  it('returns further pages up to the end, for free, without repeating a mention [search.semantic-pages]', async () => {
     const found: string[] = [];
     let cursor = '';
     let used = 0;

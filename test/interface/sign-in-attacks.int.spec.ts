@@ -145,7 +145,7 @@ describe('a page of another site', () => {
   );
 
   it.each(strange)(
-    'cannot read with the session of its visitor, since lookups cost credits: %j [sessions.csrf]',
+    'cannot read with the session of its visitor, because lookups cost credits: %j [sessions.csrf]',
     async (headers) => {
       const ada = await signedIn(scene.service, EMAIL);
       expect((await ada.get('/v1/account', headers)).status).toBe(401);

@@ -164,7 +164,7 @@ describe('a spike alert', () => {
           const noise = poissonCounts(24 * 28, () => rate, random);
           const condition = { kind: 'spike', level: 'low' } as const;
           const quiet = await alertsOf({ condition, counts: noise, sinceHour: 24 * 14 });
-          // The number of alerts in two weeks that a threshold of three standard deviations lets expect at most.
+          // With a threshold of three standard deviations, at most this number of alerts is expected in two weeks.
           expect(quiet.length).toBeLessThanOrEqual(10);
           const at = 24 * 20 + Math.floor(random() * 24);
           const inBurst = (count: BinCount) => Math.floor((count.at - START) / HOUR_MS) === at;

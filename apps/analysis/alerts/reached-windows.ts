@@ -27,7 +27,7 @@ export interface AlertHistory {
   countsIn(windows: readonly Window[], negative: boolean): Promise<ReadonlyMap<string, number>[]>;
 }
 
-/** The number of mentions from which on a rule fires in a window, and the values behind it. */
+/** What a window is compared with: the expected number of mentions, and the number with which the rule fires. */
 export interface WindowLevel {
   /** The number of mentions that is expected. */
   baseline: number;

@@ -185,7 +185,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('finds brands other than the keyword's own, and charges for this only in answers of AI engines [readings.co-brands]', async () => {
+  it('finds brands other than the subject, and charges for this only in answers of AI engines [readings.co-brands]', async () => {
     const scene = await fixture.scene({ coBrandsEnabled: true });
     const text = 'acme vs Globex';
     const answer = { source: 'ai_answers', text };

@@ -1,11 +1,8 @@
 import { z } from 'zod';
-import { MONTH_SECONDS } from '#quotes';
-import { derivedId, newId, Refusal, systemClock, type Fault } from '#kernel';
-import { refusalKindOf } from '#transport';
+import { derivedId, newId, Refusal, systemClock } from '#kernel';
+import { creditsADay, estimateIn, estimateOf, FREE, resumeCredits } from './keyword-estimates.js';
 import { keywordId, keywordOf } from './keyword-tools.js';
-import { CHANGES, READS, tool, type McpTool, type ToolContext } from './tool.js';
-
-const DAYS_PER_MONTH = MONTH_SECONDS / 86_400;
+import { CHANGES, READS, tool, type McpTool } from './tool.js';
 
 const body = z
   .looseObject({
@@ -90,7 +87,7 @@ const create = tool({
     // is 0.
     const priced = isRepeated && !found.valid ? FREE : estimateIn(found);
     const { monthlyCredits, firstScanCredits, startCredits } = priced;
-    const credits = isRepeated ? 0 : monthlyCredits / DAYS_PER_MONTH + startCredits;
+    const credits = isRepeated ? 0 : creditsADay(monthlyCredits) + startCredits;
     const created = await spending.spendOnce(by, credits, commandId, () =>
       keywordOf(routes.keywordCreate.createKeyword(caller, commandId, keyword, token)),
     );
@@ -119,7 +116,7 @@ const change = tool({
     const before = await routes.keywords.read(caller, id);
     const found = await estimateOf({ caller, routes }, changes, id);
     const { monthlyCredits, startCredits } = estimateIn(found);
-    const more = Math.max(0, monthlyCredits - before.monthlyCredits) / DAYS_PER_MONTH;
+    const more = creditsADay(Math.max(0, monthlyCredits - before.monthlyCredits));
     const changed = await spending.spend(caller.by, more + startCredits, () =>
       routes.keywordChange.changeKeyword(caller, id, changes),
     );
@@ -222,68 +219,6 @@ export const keywordChangeTools: readonly McpTool[] = [
   remove,
   backtest,
 ];
-
-type Estimate = {
-  monthlyCredits: number;
-  firstScanCredits: number;
-  startCredits: number;
-  bySearch: readonly { creditsPerCheck: number }[];
-};
-
-const FREE: Estimate = { monthlyCredits: 0, firstScanCredits: 0, startCredits: 0, bySearch: [] };
-
-type EstimateAnswer =
-  | { valid: false; refusal: { status: number; code: string; message: string; details?: readonly Fault[] } }
-  | {
-      valid: true;
-      estimate: Estimate;
-      estimateToken: string;
-      estimateTokenExpiresAt: string;
-    };
-
-async function estimateOf(
-  { caller, routes }: Pick<ToolContext, 'caller' | 'routes'>,
-  keyword: object,
-  changed?: string,
-): Promise<EstimateAnswer> {
-  return (await routes.keywordCreate.estimateKeyword(
-    caller,
-    { keyword: changed },
-    keyword,
-  )) as EstimateAnswer;
-}
-
-/**
- * Without an estimate the amount to reserve is unknown, so the write is not tried.
- * @throws Refusal of the estimate; the write would be refused in the same way
- */
-function estimateIn(found: EstimateAnswer): Estimate {
-  if (found.valid) return withStartCredits(found.estimate);
-  const { status, code, message, details } = found.refusal;
-  throw new Refusal(refusalKindOf(status), code, message, details);
-}
-
-/**
- * During an update, a keywords service of the previous release does not return `startCredits`. Then the maximum of
- * these credits is counted.
- */
-function withStartCredits(estimate: Estimate): Estimate {
-  const { startCredits = estimate.firstScanCredits + oncePerSearch(estimate) } =
-    estimate as Partial<Estimate> & Estimate;
-  return { ...estimate, startCredits };
-}
-
-const oncePerSearch = ({ bySearch }: Estimate) =>
-  bySearch.reduce((sum, { creditsPerCheck }) => sum + creditsPerCheck, 0);
-
-/**
- * Returns what a resumed keyword can spend today. The checks that are due immediately count even if the interval is
- * longer than a day.
- */
-async function resumeCredits(context: Pick<ToolContext, 'caller' | 'routes'>, id: string): Promise<number> {
-  const estimate = estimateIn(await estimateOf(context, {}, id));
-  return Math.max(oncePerSearch(estimate), estimate.monthlyCredits / DAYS_PER_MONTH);
-}
 
 function stateOf(keyword: {
   id: string;

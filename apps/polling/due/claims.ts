@@ -1,7 +1,8 @@
 import { newId } from '#kernel';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
-import { claimDue, releaseClaim, releaseSearches, type ClaimedSearch, type DueSearch } from './due-work.js';
+import { claimDue } from './claim-due.js';
+import { releaseClaim, releaseSearches, type ClaimedSearch, type DueSearch } from './due-work.js';
 
 /**
  * Claims searches of one lane and releases them. If a release fails because Postgres is unavailable, the release is

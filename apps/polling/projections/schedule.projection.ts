@@ -74,9 +74,9 @@ async function applyEvent(
   const { subjectId } = cause.decision;
   switch (event.case) {
     case 'keywordChanged': {
-      const { watches, retiredWatchIds, resting } = event.value;
+      const { watches, retiredWatchIds, resting: isPaused } = event.value;
       for (const watchId of retiredWatchIds) await unschedule(tx, 'watch_id', watchId);
-      return schedule(tx, scheduledBy(cause, watches, subjectId, resting), lanesOf);
+      return schedule(tx, scheduledBy(cause, watches, subjectId, isPaused), lanesOf);
     }
     case 'watchChanged':
       return change(tx, 'watch_id', subjectId, event.value);
@@ -142,7 +142,7 @@ function scheduledBy(
   { decision: { accountId }, traceparent }: TracedDecision,
   watches: readonly Watch[],
   keywordId: string | null,
-  resting = false,
+  isPaused = false,
 ): ScheduledWatch[] {
   return watches.map((watch) => ({
     search_key: `${watch.source}:${watch.criteriaHash}`,
@@ -155,7 +155,7 @@ function scheduledBy(
     interval_seconds: watch.intervalSeconds,
     backfill: watch.backfill,
     disabled: watch.disabled,
-    stopped: watch.disabled || resting,
+    stopped: watch.disabled || isPaused,
     traceparent,
   }));
 }

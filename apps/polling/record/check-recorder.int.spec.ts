@@ -8,7 +8,8 @@ import { completedCheck, failedCheck } from './build-checks.js';
 import { checkReservationOf } from '../read/check-reservation.js';
 import { nextDue, originOf } from '../domain/next-due.js';
 import { CheckRecorder, type WatchChecks } from './check-recorder.js';
-import { claimDue, type DueSearch, type DueWatch } from '../due/due-work.js';
+import { claimDue } from '../due/claim-due.js';
+import type { DueSearch, DueWatch } from '../due/due-work.js';
 import { UpstreamError } from '#sources';
 import { dueWorkTasks } from './../testing/due-work-tasks.js';
 

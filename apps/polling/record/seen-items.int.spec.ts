@@ -3,7 +3,8 @@ import { ItemSchema } from '#contracts';
 import { openPollingStores, priced, type PollingStores } from '../testing/polling-under-test.js';
 import { completedCheck } from './build-checks.js';
 import { CheckRecorder } from './check-recorder.js';
-import { claimDue, type DueSearch } from '../due/due-work.js';
+import { claimDue } from '../due/claim-due.js';
+import type { DueSearch } from '../due/due-work.js';
 import { pruneSeenItems, seenByAll, seenItemsOf } from './seen-items.js';
 
 let stores: PollingStores;

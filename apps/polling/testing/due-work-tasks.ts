@@ -3,14 +3,8 @@ import { until } from '#testing';
 import { type PollingStores } from './polling-under-test.js';
 import { failedCheck } from '../record/build-checks.js';
 import { CheckRecorder } from '../record/check-recorder.js';
-import {
-  claimDue,
-  releaseLane,
-  releaseSearches,
-  settleIdle,
-  type DueSearch,
-  type DueWatch,
-} from '../due/due-work.js';
+import { claimDue } from '../due/claim-due.js';
+import { releaseLane, releaseSearches, settleIdle, type DueSearch, type DueWatch } from '../due/due-work.js';
 import { UpstreamError } from '#sources';
 
 /** Tests of how due searches are claimed, released and settled. */

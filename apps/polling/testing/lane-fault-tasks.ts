@@ -4,7 +4,7 @@ import { subjectOf } from '#messaging';
 import { until } from '#testing';
 import { priced, workerOn } from './polling-under-test.js';
 import { completedCheck } from '../record/build-checks.js';
-import { claimDue } from '../due/due-work.js';
+import { claimDue } from '../due/claim-due.js';
 import { idsOf, type LaneScene } from './lane-scene.js';
 
 /** Tests of upstreams that fail, of checks that cannot be stored, and of a killed process. */

@@ -20,7 +20,7 @@ export interface IntentText {
   text: string;
   /** -1 to 1. */
   sentimentScore: number;
-  /** The intent of the text as a whole; undefined if it is not clear. It is called only if no phrase matches. */
+  /** The intent of the text as a whole; undefined if the intent is not clear. Called only if no phrase matches. */
   gist: () => Intent | undefined;
 }
 

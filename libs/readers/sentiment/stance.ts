@@ -43,9 +43,9 @@ export function moodReading(mood: Mood, contrast: readonly number[] = []): Senti
 }
 
 /**
- * The stance toward the subject. If the text mentions a change to or from the subject, or compares it with something,
- * this determines the stance. Otherwise the stance is the mood of the whole text; in long texts, combined with the mood
- * of the sentences that name the subject.
+ * Returns the stance toward the subject. If the text mentions a change to or from the subject, or compares it with
+ * something, this determines the stance. Otherwise the stance is the mood of the whole text; in long texts, combined
+ * with the mood of the sentences that name the subject.
  * @param whole the mood of the whole text
  */
 export function stanceReading({ text, marked }: StanceText, whole: Mood, read: ReadMood): SentimentReading {

@@ -14,7 +14,7 @@ export interface Citation {
 
 /** The answer of an engine. */
 export interface Answer {
-  /** The engine's name of the model that answered. */
+  /** The model that answered, as the engine names it. */
   model: string;
   text: string;
   /** Each page once, in the order of the answer. */

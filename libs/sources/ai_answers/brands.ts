@@ -5,16 +5,17 @@ import type { Citation } from './answer.js';
 /** Whether an answer mentions and cites one brand. The two results are independent of each other. */
 export interface BrandReading {
   brand: string;
-  /** Its name is in the text, as whole words. */
+  /** The brand's name is in the text, as whole words. */
   mentioned: boolean;
-  /** One of its own pages is cited, or a page with its name in the title. */
+  /** One of the brand's own pages is cited, or a page with the brand's name in the title. */
   cited: boolean;
   /** The first mention, in UTF-16 code units of the text; null if there is none. */
   position: number | null;
 }
 
 /**
- * Domains by brand name. For a brand with domains, `cited` depends only on them, not on hosts and titles with its name.
+ * Domains by brand name. For a brand with domains, `cited` depends only on these domains, not on hosts and titles with
+ * the brand's name.
  */
 export type BrandDomains = Readonly<Record<string, readonly string[]>>;
 

@@ -130,7 +130,7 @@ describe('answers of OpenAI', () => {
       { status: 'failed', error: { code: 'Sorry, <b>no</b>' } },
       'truncated: ai_answers: openai stopped before the end of its answer (it does not say why); the answer is not counted',
     ],
-  ])('that are incomplete or refused are failures: %j', (more, fault) => {
+  ])('are failures if they are incomplete or refused: %j', (more, fault) => {
     expect(faultOf('openai', { ...openaiAnswer({}), ...more })).toBe(fault);
   });
 });
@@ -157,7 +157,7 @@ describe('answers of Anthropic', () => {
     });
   });
 
-  it('that pause are continued', () => {
+  it('are continued if they pause', () => {
     const paused = { ...anthropicAnswer({ text: 'So far' }), stop_reason: 'pause_turn' };
     const turn = ENGINE_APIS.anthropic.read(paused, [{ type: 'text', text: 'Before. ' }]);
     expect(turn).toEqual({ continueWith: [{ type: 'text', text: 'Before. ' }, part(paused).content[0]] });
@@ -182,7 +182,7 @@ describe('answers of Anthropic', () => {
       'refusal',
       'forbidden: ai_answers: anthropic refused to answer this prompt (refusal); change the prompt',
     ],
-  ])('that end with %s are failures', (stop_reason, fault) => {
+  ])('are failures if they end with %s', (stop_reason, fault) => {
     expect(faultOf('anthropic', { ...anthropicAnswer({}), stop_reason })).toBe(fault);
   });
 });
@@ -210,7 +210,7 @@ describe('answers of Perplexity', () => {
     expect(read('perplexity', results).citations).toEqual([{ url: 'https://p.example/2', title: 'Page 2' }]);
   });
 
-  it('that are cut off are failures', () => {
+  it('are failures if they are cut off', () => {
     const choices = [{ index: 0, message: { content: 'Ac' }, finish_reason: 'length' }];
     expect(faultOf('perplexity', { ...perplexityAnswer({}), choices })).toBe(
       'truncated: ai_answers: perplexity stopped before the end of its answer (length); the answer is not counted',
@@ -255,7 +255,7 @@ describe('answers of Gemini', () => {
       { candidates: [{ finishReason: 'MAX_TOKENS', content: { parts: [{ text: 'Ac' }] } }] },
       'truncated: ai_answers: gemini stopped before the end of its answer (MAX_TOKENS); the answer is not counted',
     ],
-  ])('that are incomplete or refused are failures: %j', (more, fault) => {
+  ])('are failures if they are incomplete or refused: %j', (more, fault) => {
     expect(faultOf('gemini', { ...geminiAnswer({}), ...more })).toBe(fault);
   });
 });

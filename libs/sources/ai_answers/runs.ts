@@ -37,9 +37,12 @@ export interface EngineHistory {
 }
 
 const VERSION = 1;
-/** Older changes are removed. A watch with a longer interval may miss changes. Then its check has a gap. */
+/** Changes are kept for this time. A watch with a longer interval may miss changes. Then its check has a gap. */
 const KEPT_MS = 31 * 86_400_000;
-/** The limit for each engine. It is low because each run contains a whole answer. */
+/**
+ * Maximum number of runs with changes that are stored for each engine. The number is low because each run contains a
+ * whole answer.
+ */
 const MAX_NEWS = 10;
 
 /** The run of an answer, with the engine's last run for comparison. */
@@ -56,7 +59,7 @@ export function runOf(
 
 /**
  * True if the run is the engine's first, or mentions or cites other brands than the previous run. A different wording
- * is not a change, because it differs every time.
+ * is not a change, because the wording differs every time.
  */
 export function isNews({ previous, brands }: Run): boolean {
   if (!previous) return true;
@@ -76,7 +79,7 @@ export function changed(
   return after.filter((reading) => reading[question] !== (was.get(reading.brand) ?? false));
 }
 
-/** The history with these runs, limited to 31 days and to ten changes of each engine. */
+/** Returns the history with these runs, limited to 31 days and to ten changes of each engine. */
 export function withRuns(history: History, runs: readonly Run[], now: Date): History {
   const engines = { ...history.engines };
   for (const run of runs) {

@@ -19,7 +19,7 @@ import { siteOf, type Site } from './site.js';
 export interface LemmySettings {
   /** The server to search. */
   instance: string;
-  /** A JWT of an account on this server. Some servers require it. */
+  /** A JWT of an account on this server. Some servers require a JWT. */
   token: string;
 }
 

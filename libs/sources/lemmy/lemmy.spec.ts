@@ -89,7 +89,7 @@ describe('the request to Lemmy', () => {
     expect(await sitesAsked(new Date(SPEC_NOW.getTime() + 6 * 3_600_000 + 1))).toBe(1);
   });
 
-  it('to a site that is not a Lemmy server is reported, and repeated at the next read', async () => {
+  it('is reported and repeated at the next read, if the site is not a Lemmy server', async () => {
     const session = new Map<string, unknown>();
     const upstream = fakeUpstream('lemmy', () => ({ body: { name: 'Lamps' } }));
     const reading = connector.search(criteriaOf({ query: 'lamp' }), fakeContext(upstream.http, { session }));

@@ -179,13 +179,13 @@ describe('the public timeline of an instance', () => {
     return { fetched, paths, again: () => connector.search(criteriaOf({ query: 'lamp' }), context()) };
   }
 
-  it('with few posts is read completely, without a gap or a warning', async () => {
+  it('is read completely, without a gap or a warning, if it has few posts', async () => {
     const { fetched, paths } = await searched(10);
     expect(paths()).toEqual(['public', 'public']);
     expect([fetched.gap, fetched.warnings, fetched.items.length]).toEqual([false, [], 80]);
   });
 
-  it('with too many posts is only measured, once an hour', async () => {
+  it('is only measured, once an hour, if it has too many posts', async () => {
     const { fetched, paths, again } = await searched(1);
     expect(fetched.warnings).toEqual([TAGS_ONLY]);
     const before = paths().length;

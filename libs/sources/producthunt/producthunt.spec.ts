@@ -20,7 +20,7 @@ describeConnector('producthunt', {
   create: withToken,
   criteria: criteriaOf({ query: 'lamp' }),
   serve: servePosts,
-  // No page size: paging has its own specs, because it does not end at a known post.
+  // No page size: paging has its own specs, because paging does not end at a known post.
   itemIdOf: (n) => `producthunt:${postId(n)}`,
   changedShapes: [
     {},
@@ -194,7 +194,7 @@ describe('signing in to Product Hunt', () => {
     });
   });
 
-  it('that is refused is reported, and retried at the next read', async () => {
+  it('is reported if it is refused, and retried at the next read', async () => {
     const session = new Map<string, unknown>();
     const answer = () => ({ status: 400, body: { error: 'invalid_grant' } });
     await expect(read({ query: 'lamp' }, answer, { session }, asApplication())).rejects.toMatchObject({

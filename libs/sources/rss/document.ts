@@ -15,9 +15,9 @@ export interface FeedDocument {
 }
 
 /**
- * Maximum number of elements, attributes and values of a feed. The memory limit of a thread does not stop a single large
- * allocation: V8 then ends the whole process. 1,300,000 elements with different names ended it, and 800,000 did not
- * reach the limit.
+ * Maximum number of elements, attributes and values of a feed. The memory limit of a thread does not stop a single
+ * large allocation: V8 then ends the whole process. 1,300,000 elements with different names ended the process; with
+ * 800,000, the thread stayed within its memory limit.
  */
 const MAX_PARTS = 500_000;
 const FORMATS = 'RSS, Atom, RDF or JSON Feed';

@@ -35,10 +35,12 @@ const MAX_FAILURES_KEPT = 5_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 const FIRST_WAIT_MS = 5_000;
 const MAX_WAIT_MS = 15 * 60_000;
-/** A response is shared for this time even if the publisher allows less, but at most for half of the interval. */
+/**
+ * A response is shared for this time even if the publisher allows less, but at most for half of the search's interval.
+ */
 const MIN_SHARED_MS = 5_000;
 
-/** The state of feeds by address, shared by all searches and accounts. It is kept in the source's session. */
+/** The state of feeds by address, shared by all searches and accounts. The state is kept in the source's session. */
 export class FeedCache {
   private readonly failedFeeds: LRUCache<string, FeedFailure>;
   private readonly answers: LRUCache<string, CachedFeed>;
@@ -59,10 +61,10 @@ export class FeedCache {
   }
 
   /**
-   * The last response, if it is recent enough. Its maximum age is the time that the publisher asks for, at least five
-   * seconds and at most half of the search's interval. So a feed that only one search uses is read at every check. At the
-   * first check the maximum age is at most five seconds, because entries that are missing in the first check would later
-   * count as new.
+   * Returns the last response of a feed, if it is recent enough. The maximum age is the time that the publisher asks
+   * for, at least five seconds and at most half of the search's interval. So a feed that only one search uses is read
+   * at every check. At the first check the maximum age is at most five seconds, because entries that are missing in the
+   * first check would later count as new.
    */
   freshAnswerOf(feedUrl: string): CachedFeed | undefined {
     const answer = this.answers.get(feedUrl);

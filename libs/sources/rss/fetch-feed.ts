@@ -19,7 +19,7 @@ import { publisherWaitMsOf } from './publisher-wait.js';
 interface FeedMemory extends Validators {
   /** The feed's new address after a permanent redirect (301, 308). */
   movedTo?: string;
-  /** When the feed answered 410 (ISO 8601). After that it is not requested for a day. */
+  /** When the feed answered 410 (ISO 8601). After that, the feed is not requested for a day. */
   gone?: string;
 }
 
@@ -91,7 +91,7 @@ interface Fetch {
   remembered: FeedMemory;
 }
 
-/** The result of another search's recent read. */
+/** Returns the result of another search's recent read. */
 function reused(feedUrl: string, cached: CachedFeed, memory: FeedMemory, context: FetchContext): FeedAnswer {
   const { etag, lastModified } = cached;
   remember(feedUrl, context, { ...movedOnly(memory), ...validatorsOf(etag, lastModified) });

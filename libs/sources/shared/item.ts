@@ -18,7 +18,7 @@ export interface ItemParts {
   community?: string | undefined;
   lang?: string | undefined;
   publishedAt?: string | undefined;
-  /** ISO 8601: when Earshot saw the change. It is for sources that do not send dates. */
+  /** ISO 8601: when Earshot saw the change. For sources that do not send dates. */
   happenedAt?: string | undefined;
   previousPrice?: number | undefined;
   engagement?: EngagementParts;

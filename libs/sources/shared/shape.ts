@@ -69,7 +69,10 @@ export function unknownShape(source: SourceId, expected: string): UpstreamError 
   );
 }
 
-/** The result of one entry of a response. `malformed`, `leftOut`: the reason, as a text that follows a count. */
+/**
+ * The result of one entry of a response. `malformed`, `leftOut`: the reason, as a text that follows a number of
+ * entries.
+ */
 export type Reading<Read = SourceItem> = { item: Read } | { malformed: string } | { leftOut: string };
 
 /** No real upstream sends this many entries in one response. Further entries are ignored. */

@@ -17,11 +17,14 @@ export interface ContractCase {
   criteria: Criteria;
   /** Default `word`. */
   match?: MatchMode;
-  /** The source's response to one request if these are all its posts (newest first), paged like the source. */
+  /**
+   * Returns the source's response to one request, if the source has exactly these posts (newest first). The response
+   * has pages as in the source.
+   */
   serve(posts: readonly FakePost[], request: FakeRequest): FakeAnswer;
-  /** The response to a sign-in request; undefined for every other request. */
+  /** Returns the response to a sign-in request; undefined for every other request. */
   signIn?(request: FakeRequest): FakeAnswer | undefined;
-  /** The response to requests for details of a page's items; undefined for every other request. */
+  /** Returns the response to requests for details of a page's items; undefined for every other request. */
   detail?(request: FakeRequest): FakeAnswer | undefined;
   /** Posts on one page; absent for a source that has no pages. */
   pageSize?: number;

@@ -126,7 +126,7 @@ describe('the days of a request to TikTok', () => {
     };
   };
 
-  it('begin three days before the last read, because videos enter its search late', async () => {
+  it('begin three days before the last read, because videos enter the search of TikTok late', async () => {
     expect(await days(ago(1))).toEqual({ days: '20260228-20260304', gap: false, warnings: [] });
   });
 

@@ -107,7 +107,7 @@ describe('a promoted listing', () => {
     expect(await following.scan()).toEqual(['created paid']);
   });
 
-  it('that is old and no longer promoted is not reported as created', async () => {
+  it('is not reported as created if it is old and no longer promoted', async () => {
     const following = await followed(...ids(40));
     promote(following, 'old30');
     following.site.offers = following.site.offers.filter(
@@ -120,7 +120,7 @@ describe('a promoted listing', () => {
     expect(following.all).toContain('created old30');
   });
 
-  it('that is no longer shown does not count as gone', async () => {
+  it('does not count as gone if it is no longer shown', async () => {
     const following = await followed(...ids(40));
     promote(following, 'paid');
     await following.scan();

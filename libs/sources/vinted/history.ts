@@ -25,10 +25,10 @@ export interface Followed {
   /** Number of times that the listing appeared, and number of its price changes. */
   listed: number;
   priceChanges: number;
-  /** Number of consecutive scans that read past its place in the list without finding it. */
+  /** Number of consecutive scans that read past the listing's place in the list without finding the listing. */
   missing: number;
   gone: boolean;
-  /** True if it was only seen as promoted. Then it has no place in a list yet, and has not been reported. */
+  /** True if the listing was only seen as promoted. Then it has no place in a list yet, and has not been reported. */
   unplaced: boolean;
   /** Oldest first. */
   changes: readonly ListingChange[];

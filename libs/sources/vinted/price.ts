@@ -22,8 +22,8 @@ export function priceOf(entry: JsonRecord, marketCurrency: string): Money | unde
 }
 
 /**
- * The seller's price, if the listing comes from a market with another currency. Unlike the price that the market shows,
- * it does not change with the exchange rate.
+ * The seller's price, if the listing comes from a market with another currency. The seller's price does not change with
+ * the exchange rate; the price that the market shows does.
  */
 export function sellersPriceOf(entry: JsonRecord): Money | undefined {
   const conversion = recordOf(entry['conversion']);

@@ -198,7 +198,7 @@ describe('a lookup of an account', () => {
   });
 
   it.each(['not a name', 'much_too_long_a_name', 'grace.h', '', '@', '12345678901234567890'])(
-    'with the impossible name "%s" is refused without a request',
+    'is refused without a request if "%s" cannot be a name',
     async (ref) => {
       const { lookUp, paths } = always({});
       expect(await lookUp('user', { ref })).toEqual({

@@ -29,7 +29,7 @@ describeConnector('x', {
     { errors: [{ title: 'Not Found Error', value: '1' }] },
     answerOf([{ id: '1', title: 'Lamp' }]),
     answerOf([{ ...tweetRecord(1, SPEC_NOW), created_at: undefined }]),
-    // A tweet in the format of post.fields. Earshot would not recognize retweets in it.
+    // A tweet in the format of post.fields. In this format, Earshot would not recognize retweets.
     answerOf([{ ...tweetRecord(1, SPEC_NOW), edit_history_post_ids: ['1'] }]),
   ],
 });
