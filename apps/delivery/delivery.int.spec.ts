@@ -32,7 +32,7 @@ afterAll(async () => {
 endpointTasks(() => ({ delivery, receiver }));
 
 describe('a delivery', () => {
-  it('sends the stored bytes only one time, signed when they are sent, and records the attempt [limits.signature]', async () => {
+  it('sends the stored bytes only once, signed when they are sent, and records the attempt [limits.signature]', async () => {
     const watchId = await delivery.watch(`${receiver.url}/well`);
     const { eventId, bytes } = await delivery.event(watchId);
     const [request] = await receivedRequests(receiver, '/well', 1);

@@ -76,7 +76,7 @@ describe('the delivery service', () => {
     await second.stop();
   });
 
-  it('delivers each event only one time while two processes run', async () => {
+  it('delivers each event only once while two processes run', async () => {
     const watchId = await delivery.watch(`${receiver.url}/shared`);
     const services = [await delivery.start(), await delivery.start()];
     const events = await Promise.all(Array.from({ length: 50 }, () => delivery.event(watchId)));

@@ -136,7 +136,7 @@ export class AlertEvaluation {
     return nextAt === Infinity ? undefined : Math.max(nextAt, now + BIN_MS);
   }
 
-  /** Returns a function that finds levels. The function reads the covered times of the keyword only one time. */
+  /** Returns a function that finds levels. The function reads the covered times of the keyword only once. */
   private levelsOf({ keywordId, searches, timeZone }: AlertKeyword): FindLevel {
     let coverage: ReturnType<MentionHistory['coverageOf']> | undefined;
     const countsIn = this.countsOf(keywordId);

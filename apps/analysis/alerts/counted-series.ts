@@ -20,7 +20,7 @@ interface Sums {
 export class CountedSeries {
   private readonly searches = new Map<string, Sums>();
 
-  /** @param counts the earliest first; each bin of a search occurs only one time */
+  /** @param counts the earliest first; each bin of a search occurs only once */
   constructor(counts: readonly BinCount[]) {
     for (const { searchId, at, total, negative } of counts) {
       const sums = this.searches.get(searchId) ?? { at: [], total: [0], negative: [0] };

@@ -45,7 +45,7 @@ describe('groups of mentions', () => {
     ]);
   });
 
-  it('contain each mention only one time, and have unique keys', () => {
+  it('contain each mention only once, and have unique keys', () => {
     const angles = fc.array(fc.integer({ min: 0, max: 359 }), { maxLength: 30 });
     fc.assert(
       fc.property(angles, (all) => {

@@ -73,7 +73,7 @@ describe('the time at which a digest is due', () => {
     ['a day of 23 hours', '2026-03-29', 23],
     ['a day of 25 hours', '2026-10-25', 25],
     ['an ordinary day', '2026-06-01', 24],
-  ])('occurs one time for each hour of %s, and one time for the day [digests.dst]', (_, date, hours) => {
+  ])('occurs once for each hour of %s, and once for the day [digests.dst]', (_, date, hours) => {
     const zone = 'Europe/Berlin';
     const [day = '', month = ''] = date.split('-').reverse();
     const start = Date.parse(`${date}T00:00:00Z`) - 12 * HOUR_MS;

@@ -47,7 +47,7 @@ describe('checks that are handled alone after a failure of their batch', () => {
     }
   });
 
-  it('use the credits of the account only one time', async () => {
+  it('use the credits of the account only once', async () => {
     const [scene, other] = [await fixture.scene({}, 40), await fixture.scene()];
     let isFailing = true;
     const { handler } = fixture.handler(({ item }) => {

@@ -13,7 +13,7 @@ const EVALUATE_EVERY_SECONDS = 10;
 
 /**
  * Counts the mentions of EVENTS by search and bin, and marks the keywords whose alerts must be evaluated. An event that
- * is stored twice is counted only one time, because its id is known.
+ * is stored twice is counted only once, because its id is known.
  */
 export const mentionCountsProjection: Projection = {
   name: 'mention-counts-v1',
@@ -110,7 +110,7 @@ async function addCounts(tx: Tx, mentions: readonly CountedMention[]): Promise<v
   );
 }
 
-/** Marks keywords that have an alert. Marks each keyword only one time for many mentions. */
+/** Marks keywords that have an alert. Marks each keyword only once for many mentions. */
 async function markTurns(tx: Tx, mentions: readonly CountedMention[]): Promise<void> {
   const firstBins = new Map<string, number>();
   for (const { keyword_id, at } of mentions)

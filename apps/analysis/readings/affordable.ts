@@ -61,8 +61,8 @@ export async function affordable(
 }
 
 /**
- * Like `affordable`, for items that may wait for a language model. Reserves their maximum cost until they are charged,
- * so that the account cannot spend these credits on other work.
+ * Finds items like `affordable`, for items that may wait for a language model. Reserves their maximum cost until they
+ * are charged, so that the account cannot spend these credits on other work.
  */
 export async function reserved(database: Database, items: readonly Readable[]): Promise<ReadonlySet<string>> {
   const { shortages, unopened } = await reserve(

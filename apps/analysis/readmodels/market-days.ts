@@ -37,7 +37,7 @@ export function touchedDays(rows: readonly ListingObservationRow[]): MarketDay[]
 }
 
 /**
- * Counts the scopes of a day again from its observations. In each scope, a listing is counted only one time, with its
+ * Counts the scopes of a day again from its observations. In each scope, a listing is counted only once, with its
  * last price of that day. Nothing is added to earlier figures, so the figures are right even if NATS delivers a check
  * twice.
  */

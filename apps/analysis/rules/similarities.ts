@@ -51,7 +51,7 @@ export class Similarities {
 
   /**
    * Returns the vectors of texts. Keeps the vectors of rules' texts in memory, so that most of these texts are embedded
-   * only one time.
+   * only once.
    */
   private async vectorsOf(
     ofRules: readonly string[],

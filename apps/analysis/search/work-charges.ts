@@ -13,7 +13,7 @@ export type PaidWork = Pick<
   Exclude<MessageInitShape<typeof LookupSchema>, { $typeName: string }>,
   'questionJson' | 'found'
 > & {
-  /** The id of the fact and of its reservation. Work with the same id is charged only one time. */
+  /** The id of the fact and of its reservation. Work with the same id is charged only once. */
   id: string;
   accountId: string;
   operation: string;

@@ -105,7 +105,7 @@ describe('an invitation', () => {
       .then([invitedAs('i1')]);
   });
 
-  it('can be accepted only one time, only by the invited address, and only before it expires', () => {
+  it('can be accepted only once, only by the invited address, and only before it expires', () => {
     const bob = joinedAs('bob', 'editor', { invitationId: 'i1' });
     given(...owned, invitedAs('i1'))
       .when(accept())

@@ -34,7 +34,7 @@ class FailingStore extends EventStore {
 const expectCrash = async (work: Promise<unknown>) => expect(work).rejects.toThrow('killed');
 
 describe('a ledger', () => {
-  it('opens only one time, with the allowance of the plan', async () => {
+  it('opens only once, with the allowance of the plan', async () => {
     const accountId = await stores.open();
     await stores.writer.write([{ accountId, command: { kind: 'open', plan: 'pro', at: OPENED_AT } }]);
     expect(await balanceOf(stores.database, accountId)).toEqual({
@@ -49,7 +49,7 @@ describe('a ledger', () => {
     });
   });
 
-  it('opens only one time when two replicas open it at the same time', async () => {
+  it('opens only once when two replicas open it at the same time', async () => {
     const accountId = newId();
     const open = { accountId, command: { kind: 'open', plan: 'free', at: OPENED_AT } as const };
     await Promise.all([stores.writer.write([open]), stores.anotherWriter().write([open])]);
@@ -72,7 +72,7 @@ describe('a ledger', () => {
     expect(await stores.creditsOf(accountId)).toBe(1000);
   });
 
-  it('is charged only one time for a cause: within a batch, over several batches, and by two concurrent writers [credits.charged-once]', async () => {
+  it('is charged only once for a cause: within a batch, over several batches, and by two concurrent writers [credits.charged-once]', async () => {
     const accountId = await stores.open();
     const charges = Array.from({ length: 20 }, () => chargeOf(accountId));
     const another = stores.anotherWriter();

@@ -6,7 +6,7 @@ const KEY = 'earshot-reloaded';
 
 /**
  * Reloads the page if a file is missing. A release replaces the files, so a page that was opened before the release
- * cannot load the other files of its release. The page reloads itself only one time for each build. If a file is
+ * cannot load the other files of its release. The page reloads itself only once for each build. If a file is
  * missing again, the page reports the failure.
  */
 export function reloadAfterRelease(): void {

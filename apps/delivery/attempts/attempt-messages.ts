@@ -68,7 +68,7 @@ function shownEndpoint(endpoint: string): string {
 
 /**
  * Makes one message of attempts. The message id is derived from the ids of the attempts, so that a message that is
- * published twice is stored only one time.
+ * published twice is stored only once.
  */
 function messageOf({ subject, attempts, causes }: Group): Unstored {
   const [first] = attempts;

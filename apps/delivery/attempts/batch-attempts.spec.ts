@@ -65,7 +65,7 @@ describe('the attempts of a batch', () => {
     expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('can be taken when some have ended, and each is returned only one time', () => {
+  it('can be taken when some have ended, and each is returned only once', () => {
     const deliveries = ['a', 'b', 'c'].map(deliveryTo);
     const [first, second, third] = deliveries as [Delivery, Delivery, Delivery];
     const batch = new BatchAttempts(deliveries, queues);

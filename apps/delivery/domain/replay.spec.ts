@@ -74,7 +74,7 @@ describe('a replay', () => {
     expect(refusalOf(end('cancelled')).kind).toBe('not-found');
   });
 
-  it('starts at most one time and ends at most one time, for every order of commands', () => {
+  it('starts at most once and ends at most once, for every order of commands', () => {
     const command = fc.oneof(
       fc.nat().map((matched): ReplayCommand => ({ kind: 'start', matched })),
       fc

@@ -122,7 +122,10 @@ export class Guides {
   }
 }
 
-/** `docs/sources/x.md` → `/docs/sources/x`, `docs/README.md` → `/docs`, `deploy/README.md` → `/docs/deploy`. */
+/**
+ * Returns the address of a guide: `/docs/sources/x` for `docs/sources/x.md`, `/docs` for `docs/README.md`,
+ * `/docs/deploy` for `deploy/README.md`.
+ */
 function addressOf(name: string): string {
   const inDocs = name.replace(/^docs(\/|$)/, '').replace(/\.md$/, '');
   if (name === 'README.md') return '/docs/overview';

@@ -6,7 +6,7 @@ type CommandRequest = FastifyRequest & { commandId?: string };
 
 /**
  * The id of the request's command, as a controller's parameter. A request that is repeated with its `Idempotency-Key`
- * gets the same id again, so that the command has its effect only one time.
+ * gets the same id again, so that the command has its effect only once.
  */
 export const CommandId = createParamDecorator((_: unknown, context: ExecutionContext): string =>
   commandIdOf(context.switchToHttp().getRequest<FastifyRequest>()),

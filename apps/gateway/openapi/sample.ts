@@ -168,7 +168,10 @@ function textOf({ format }: Schema, name: string): string {
   return /id$/i.test(name) ? '40000001' : 'acme';
 }
 
-/** `matchedTerms` → `term`, so that its elements get the value of that name. */
+/**
+ * Returns the name of an element of a list: `term` for `matchedTerms`. So the elements get the example value of that
+ * name.
+ */
 function singular(name: string): string {
   return /terms$/i.test(name) ? 'term' : name.replace(/s$/, '');
 }

@@ -31,7 +31,7 @@ export class AnswerReads {
 }
 
 /**
- * The list of answers by time. A check asks each engine only one time, so the engine identifies an answer of a check.
+ * The list of answers by time. A check asks each engine only once, so the engine identifies an answer of a check.
  */
 export const ANSWERS: TimeList<AnswerRow> = {
   table: 'answers',

@@ -61,7 +61,7 @@ it('the last check of a watch is the failed check, if there is one, and otherwis
   expect(await lastCheck()).toEqual(['failed', later]);
 });
 
-it('pages of watches contain each watch of the account only one time, newest first', async () => {
+it('pages of watches contain each watch of the account only once, newest first', async () => {
   const accountId = newId();
   const ids: string[] = [];
   for (let n = 0; n < 5; n += 1) ids.push(await watch(accountId));

@@ -38,7 +38,7 @@ function rowAt(accountId: string, ms: number): ActivityRow {
   };
 }
 
-it('pages of any size and order return each row of the window only one time and in order, even if rows have the same time or were written twice [requests.stable-paging]', async () => {
+it('pages of any size and order return each row of the window only once and in order, even if rows have the same time or were written twice [requests.stable-paging]', async () => {
   await fc.assert(
     fc.asyncProperty(
       // Few instants, so that some rows have the same instant. Each row has the number of times that it was written.

@@ -55,7 +55,10 @@ export class SessionCookie {
     return this.isSecure(request) ? SECURE_NAME : NAME;
   }
 
-  /** `request.protocol` uses `X-Forwarded-Proto` only if a trusted proxy sent it. */
+  /**
+   * Returns whether the browser uses TLS. `request.protocol` uses `X-Forwarded-Proto` only if a trusted proxy sent this
+   * header.
+   */
   private isSecure(request: FastifyRequest): boolean {
     return this.isPublicSecure || request.protocol === 'https';
   }

@@ -28,7 +28,7 @@ export function dueWorkTasks(
       expect(claimed.length).toBe(2);
     });
 
-    it('is claimed only one time, the longest due first, and again after its release', async () => {
+    it('is claimed only once, the longest due first, and again after its release', async () => {
       const ids = [
         await stores().watch({ query: 'a' }),
         await stores().watch({ query: 'b' }),
