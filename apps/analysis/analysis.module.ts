@@ -68,8 +68,8 @@ import { QuestionAnswers } from './waiting/question-answers.js';
 import { QuestionsLoop } from './waiting/questions.loop.js';
 
 /**
- * One thread reads more than ten thousand items in a minute. A second thread would use memory and processor time that
- * services need.
+ * Number of threads that read items. One thread reads more than ten thousand items in a minute; a second thread would
+ * use memory and processor time that the services need.
  */
 const READER_THREADS = 1;
 

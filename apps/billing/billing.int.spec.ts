@@ -26,7 +26,7 @@ describe('charging facts', () => {
       const { num_redelivered } = await billing.bus.jsm.consumers.info('CHECKS', 'billing-checks');
       return num_redelivered > 0;
     });
-    // The spec stores what a process leaves that opens the account and dies before it opens the ledger.
+    // The spec stores the state that exists when a process has opened the account and died before it opened the ledger.
     const commandId = newId();
     const decision = create(AccountDecisionSchema, {
       commandId,
@@ -56,7 +56,7 @@ describe('charging facts', () => {
 });
 
 describe('changes of plan', () => {
-  it('are applied to the ledger later and in order if a process died before it applied them', async () => {
+  it('are applied to the ledger later, in their order, if a process died before it applied them', async () => {
     const accountId = await billing.open('free');
     const change = async (plan: string) => {
       const commandId = newId();

@@ -7,8 +7,8 @@ const OWN_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i;
 
 /**
  * Admits requests with the right user and password (HTTP Basic, or X-ClickHouse-User and X-ClickHouse-Key, as
- * ClickHouse's clients send them). Refuses pages in a browser of this machine by their Origin, or by the host name in
- * their request.
+ * ClickHouse's clients send them). Refuses requests of pages in a browser of this machine, which have an Origin or
+ * another host name.
  *
  * @throws ClickhouseException 516 without the right credentials, 497 for a foreign Host or any Origin
  */

@@ -6,7 +6,7 @@ import type { ClickhouseException } from './clickhouse-exception.js';
 import type { Engine } from './engine.js';
 import type { QueryRequest } from './query-request.js';
 
-/** The figures of one statement. Their names are the keys in the header X-ClickHouse-Summary. */
+/** The figures of one statement, with the names that the header X-ClickHouse-Summary uses. */
 export interface Summary {
   read_rows: number;
   read_bytes: number;
@@ -28,7 +28,10 @@ const MARK_READ_WITHIN_MS = 1000;
 
 /** Writes one response, with the same format and headers as a ClickHouse server. */
 export class Answer {
-  /** The mark before an error that follows rows. A header contains the mark, so that the client can recognize it. */
+  /**
+   * The mark before an error that follows rows. A header of the response states the mark, so that the client can
+   * recognize it.
+   */
   private readonly exceptionTag = randomBytes(8).toString('hex');
   private readonly startedAt = process.hrtime.bigint();
   private gzip: Gzip | undefined;
@@ -39,7 +42,7 @@ export class Answer {
     private readonly request: Pick<QueryRequest, 'queryId' | 'wantsCompressedAnswer'>,
   ) {}
 
-  /** True if the headers were sent. From then on, an error can only follow the rows. */
+  /** True if the headers were sent. After that, an error can only follow the rows. */
   get hasBegun(): boolean {
     return this.response.headersSent;
   }
@@ -65,8 +68,8 @@ export class Answer {
   }
 
   /**
-   * Writes a piece of the result. Waits a limited time for a slow reader, because the statement stays open during the
-   * wait.
+   * Writes a piece of the result. Waits for a slow reader, but only for a limited time, because the statement stays
+   * open during the wait.
    */
   async write(bytes: Uint8Array): Promise<void> {
     const sink = this.gzip ?? this.response;
@@ -109,10 +112,11 @@ export class Answer {
     await this.flush();
     await this.write(Buffer.from(marked));
     await this.flush();
-    // A client that knows the mark closes the connection. In Node 26 it loses the mark if the server closes the connection.
+    // A client that knows the mark closes the connection. In Node 26 such a client loses the mark if
+    // the server closes the connection.
     const timeLimit = AbortSignal.timeout(MARK_READ_WITHIN_MS);
     await once(this.response, 'close', { signal: timeLimit }).catch(() => undefined);
-    // The last chunk is missing, so clients that do not know the mark notice the error too.
+    // The last chunk of the response is not sent, so that clients that do not know the mark notice the error too.
     this.response.socket?.end();
   }
 
@@ -140,7 +144,7 @@ export class Answer {
     );
   }
 
-  /** Flushes the compression, so that the response receives everything that was written. */
+  /** Flushes the compression, so that everything that was written is sent. */
   private async flush(): Promise<void> {
     const gzip = this.gzip;
     if (gzip) await new Promise<void>((resolve) => gzip.flush(() => setImmediate(resolve)));

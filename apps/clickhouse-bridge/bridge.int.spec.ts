@@ -79,7 +79,7 @@ it('the engine behind the bridge has the rights that the services need, and no o
 });
 
 describe('separate requests', () => {
-  it('do not keep settings: the deduplication token of one insert does not suppress the next insert', async () => {
+  it('share no settings: the deduplication token of one insert does not suppress the next insert', async () => {
     await client.command({
       query:
         'CREATE TABLE once (n UInt8) ENGINE = MergeTree ORDER BY n SETTINGS non_replicated_deduplication_window = 100',
@@ -98,12 +98,12 @@ describe('separate requests', () => {
     expect(await rows('SELECT n FROM once ORDER BY n')).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
   });
 
-  it('do not keep parameters', async () => {
+  it('share no parameters', async () => {
     await rows('SELECT {secret:String} AS v', { secret: 'x' });
     await expect(rows('SELECT {secret:String} AS v')).rejects.toMatchObject({ code: '456' });
   });
 
-  it('do not keep a part of a failed result', async () => {
+  it('share no part of a failed result', async () => {
     const failing =
       'SELECT number, throwIf(number = 60000) FROM numbers(100000) SETTINGS max_threads = 1, max_block_size = 1000';
     for (let i = 0; i < 20; i++) {
@@ -193,7 +193,7 @@ describe('a large result', () => {
       query: 'SELECT number FROM numbers(100000000000)',
       format: 'JSONEachRow',
     });
-    // Leaving the loop destroys the stream, and with it the connection.
+    // When the loop is left, the stream and its connection are destroyed.
     for await (const batch of result.stream()) if (batch.length > 0) break;
     await waitUntilIdle();
   });
@@ -232,7 +232,8 @@ describe('authentication', () => {
   const right = `${credentials.user}:${credentials.password}`;
   const ask = (path: string, options: { auth?: string; headers?: Record<string, string> }) =>
     new Promise<{ status: number; code: unknown; connection: unknown }>((resolve, reject) => {
-      // The body is announced and never sent: a request without credentials gets its response before the body.
+      // The headers announce a body that is never sent: a request without credentials gets its response before its body
+      // arrives.
       const headers = { 'content-length': '100', ...options.headers };
       const sent = request(`${url}${path}`, { method: 'POST', ...options, headers }, (response) => {
         resolve({

@@ -26,13 +26,16 @@ export interface ChdbNative {
    * have an effect
    */
   CreateConnection(directory: string, options?: readonly string[]): ChdbHandle;
-  /** Must not be called while anything runs on the connection: that would end the engine for the whole process. */
+  /**
+   * Closes a connection. Must not be called while anything runs on the connection: this would end the engine for the
+   * whole process.
+   */
   CloseConnection(connection: ChdbHandle): void;
   QueryAsyncConnection(connection: ChdbHandle, sql: string, format: string): Promise<ChdbAnswer>;
-  /** Blocks until the query is analysed (including scalar subqueries). */
+  /** Starts a stream. Blocks the process until the query is analysed (including scalar subqueries). */
   StreamQuery(connection: ChdbHandle, sql: string, format: string): ChdbStreamHandle;
   StreamFetch(stream: ChdbStreamHandle): Promise<{ done: boolean; bytes: Uint8Array; numRows: number }>;
-  /** Must not be called while a fetch runs. */
+  /** Ends a stream. Must not be called while a fetch runs. */
   StreamCancel(stream: ChdbStreamHandle): void;
 }
 

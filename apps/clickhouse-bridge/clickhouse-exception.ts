@@ -1,4 +1,4 @@
-/** An error that the bridge reports over HTTP like a ClickHouse server. */
+/** An error that the bridge reports over HTTP in the same form as a ClickHouse server. */
 export class ClickhouseException extends Error {
   override readonly name = 'ClickhouseException';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { TABLE_ENGINES } from './guard.js';
 
 /**
- * The rights that the services need. They do not include sources (FILE, URL, REMOTE, S3 …), dictionaries, functions,
+ * The rights that the services need. Not among them are sources (FILE, URL, REMOTE, S3 …), dictionaries, functions,
  * backups and SYSTEM.
  */
 const GRANTS = [
@@ -13,12 +13,12 @@ const GRANTS = [
 ];
 
 /**
- * Settings that a statement cannot change. With other values, a statement could read or write a file, use the network,
- * or use another language.
+ * Settings with fixed values, which a statement cannot change. With other values, a statement could read or write a
+ * file, use the network, or use another query language.
  */
 const FIXED_SETTINGS = {
   dialect: 'clickhouse',
-  // The bridge does not check expressions in the values of an INSERT.
+  // The bridge does not check expressions in the values of an INSERT, so the engine must not evaluate them.
   input_format_values_interpret_expressions: '0',
   format_schema: '',
   format_schema_source: 'file',

@@ -7,7 +7,7 @@ import { fromEngineError } from './clickhouse-exception.js';
 import { engineOptions } from './engine-config.js';
 import { Engine } from './engine.js';
 
-// Tests which statements chDB itself refuses because of the rights of its only user, without the checks of the bridge.
+// Tests, without the checks of the bridge, which statements chDB itself refuses because of the rights of its only user.
 
 const directory = mkdtempSync(join(tmpdir(), 'engine-'));
 const secret = join(directory, 'secret.tsv');
@@ -90,7 +90,7 @@ describe('the engine', () => {
     expect(requests).toBe(0);
   });
 
-  it('evaluates no expression in the values of an insert', async () => {
+  it('does not evaluate expressions in the values of an insert', async () => {
     await run('CREATE TABLE v (x String) ENGINE = Memory');
     await expect(run(`INSERT INTO v VALUES (file('${secret}'))`)).rejects.toThrow();
     expect(await run('SELECT count() FROM v')).toBe('0\n');

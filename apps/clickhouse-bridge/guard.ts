@@ -1,9 +1,9 @@
 import { ClickhouseException } from './clickhouse-exception.js';
 import type { SqlToken } from './sql-tokens.js';
 
-// The engine itself refuses everything that the user's grants do not contain (engine-config.ts). This file repeats that
-// check. It also refuses access for which no grant exists: the scalar function file(), disks that a table defines, and
-// files that a client reads or writes.
+// The engine itself refuses everything that the user's grants do not contain (engine-config.ts). This file checks the
+// same again. It also refuses access that no grant controls: the scalar function file(), disks that a table defines,
+// and files that a client reads or writes.
 
 const STATEMENTS = new Set(
   'SELECT WITH ( INSERT CREATE ALTER DROP TRUNCATE OPTIMIZE RENAME EXCHANGE DELETE UPDATE SHOW DESCRIBE DESC EXISTS EXPLAIN'.split(
@@ -12,7 +12,7 @@ const STATEMENTS = new Set(
 );
 const CREATED = new Set(['TABLE', 'DATABASE', 'VIEW', 'MATERIALIZED', 'TEMPORARY', 'OR']);
 
-/** Table engines that store their data in the store's own directory, or store no data. */
+/** The allowed table engines: they store their data in the store's own directory, or store no data. */
 export const TABLE_ENGINES = [
   'MergeTree',
   'ReplacingMergeTree',
@@ -27,14 +27,17 @@ export const TABLE_ENGINES = [
 ] as const;
 const ENGINE_NAMES: ReadonlySet<string> = new Set(TABLE_ENGINES.map((name) => name.toLowerCase()));
 
-/** Table functions that read only the statement and the store. */
+/** The allowed table functions: they read only the statement and the store. */
 const TABLE_FUNCTIONS: ReadonlySet<string> = new Set(
   'numbers numbers_mt zeros zeros_mt generate_series generateseries values view merge null format input'.split(
     ' ',
   ),
 );
 
-/** Refused everywhere: as the call of a function, or as the name of a function (`APPLY file`, `arrayMap(file, …)`). */
+/**
+ * Functions that are refused everywhere: if they are called, and if they are only named (`APPLY file`, `arrayMap(file,
+ * …)`).
+ */
 const REFUSED_NAMES: ReadonlySet<string> = new Set(['file', 'catboostevaluate', 'infile', 'outfile']);
 const REFUSED_CALLS: ReadonlySet<string> = new Set(['disk', 'executable', 'python']);
 

@@ -16,8 +16,8 @@ const HELP = `The embedded ClickHouse: chDB behind ClickHouse's HTTP interface.
 
 /**
  * Runs the bridge with the options in `HELP`. Every request must have the credentials in the file. Prints `{"port":N}`
- * when the bridge accepts requests. With `--exit-with-stdin`, the bridge also ends after a crash of the process that
- * started it, because the crash closes standard input.
+ * when the bridge accepts requests. With `--exit-with-stdin`, the bridge also ends when the process that started it
+ * crashes, because the crash closes standard input.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -46,7 +46,8 @@ async function main(): Promise<void> {
     isEnding = true;
     const hasEnded = await bridge.stop();
     lock.release();
-    // A statement that even KILL QUERY did not end would prevent a normal exit.
+    // If a statement has not ended even after KILL QUERY, it would prevent a normal exit. So the process is killed
+    // then.
     if (hasEnded) process.exit(0);
     process.kill(process.pid, 'SIGKILL');
   };

@@ -57,7 +57,7 @@ it('the bridge keeps every acknowledged insert and no partial insert when it is 
     for (;;) {
       const values = Array.from({ length: batch }, (_, i) => ({ n: acknowledged + i }));
       const inserting = client.insert({ table: 't', values, format: 'JSONEachRow' });
-      // The process is killed during the last insert, so either all rows of this insert exist, or no row of it.
+      // The process is killed during the last insert, so either all rows of this insert exist, or none.
       if (acknowledged === killAt) child.kill('SIGKILL');
       if (
         !(await inserting.then(
@@ -141,7 +141,7 @@ it('the bridge reports a port that is in use, and exits', async () => {
   server.close();
 });
 
-it('the bridge prints its options on --help, and exits', async () => {
+it('the bridge prints its options for --help, and exits', async () => {
   const child = launch('--help');
   const exit = once(child, 'exit');
   let printed = '';

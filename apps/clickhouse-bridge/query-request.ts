@@ -6,8 +6,8 @@ import { ClickhouseException } from './clickhouse-exception.js';
 export interface QueryRequest {
   queryId: string;
   /**
-   * The SQL in the address or in a form. After SQL in the address, the body continues the SQL or contains an insert's
-   * rows.
+   * The SQL in the address or in a form. If the address contains SQL, the body continues this SQL, or contains an
+   * insert's rows.
    */
   query?: string | undefined;
   database?: string | undefined;
@@ -20,8 +20,7 @@ export interface QueryRequest {
 }
 
 /**
- * Keys of ClickHouse's interface that have no effect here. Keys that this file does not name are settings or
- * parameters.
+ * Keys of ClickHouse's interface that the bridge ignores. Keys that this file does not name are settings or parameters.
  */
 const IGNORED_KEYS = new Set([
   'user',

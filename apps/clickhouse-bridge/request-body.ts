@@ -19,7 +19,10 @@ export async function readSqlBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Returns the SQL as text. Refuses bytes that are not UTF-8, because they would silently change. */
+/**
+ * Returns the SQL as text. Refuses bytes that are not UTF-8, because the conversion to text would change them without
+ * an error.
+ */
 export function sqlText(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new ClickhouseException(62, 'SYNTAX_ERROR', 'The query is not valid UTF-8');
   return bytes.toString('utf8');
@@ -29,7 +32,7 @@ export function sqlText(bytes: Buffer): string {
 export async function readForm(request: IncomingMessage): Promise<[string, string][]> {
   const contentType = request.headers['content-type'] ?? '';
   const body = await readSqlBody(request);
-  // Uses the parser of the platform's own Response; nothing is sent over the network.
+  // Node's class Response parses the form; nothing is sent over the network.
   const form = await new Response(new Uint8Array(body), { headers: { 'content-type': contentType } })
     .formData()
     .catch(() => {
@@ -69,7 +72,7 @@ export async function writeRows(file: string, inline: string, body?: IncomingMes
 function decoded(request: IncomingMessage, maxBytes: number): AsyncIterable<unknown> {
   let bytes = 0;
   const tooLong = new ClickhouseException(307, 'TOO_MANY_BYTES', `The body is over ${maxBytes} bytes`);
-  // The body is still read to its end, because a client that is still sending would not see the response.
+  // The rest of the body is read, because a client that is sending does not read the response.
   const limited = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;

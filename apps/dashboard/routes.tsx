@@ -2,7 +2,10 @@ import { createBrowserRouter, Navigate, type RouteObject } from 'react-router';
 import { PageError } from './shell/page-error.js';
 import { SignedIn } from './shell/signed-in.js';
 
-/** A page is one folder, loaded on demand. Its index exports `Component`. */
+/**
+ * Returns the route of a page. A page is one folder that is loaded on demand; the index file of the folder exports
+ * `Component`.
+ */
 type Page = () => Promise<{ Component: React.ComponentType }>;
 
 const page = (path: string, load: Page): RouteObject => ({
@@ -12,8 +15,8 @@ const page = (path: string, load: Page): RouteObject => ({
 });
 
 /**
- * Returns a page that throws when it is rendered, so that PageError is shown. This page replaces a page that could not
- * be loaded. Without it, the router shows an empty page if the first page of a visit cannot be loaded.
+ * Returns a page that throws when it is rendered, so that PageError is shown. Used in place of a page that could not be
+ * loaded. Without such a page, the router shows an empty page if the first page of a visit cannot be loaded.
  */
 const failingPage = (error: unknown) => ({
   Component(): never {

@@ -4,8 +4,8 @@ import { defineConfig, type Plugin } from 'vite';
 const GATEWAY = process.env.EARSHOT_URL ?? 'http://127.0.0.1:8080';
 
 /**
- * Adds links that let the browser load all scripts at the same time, because the first script is small and imports the
- * other scripts.
+ * Adds links with which the browser loads all scripts at the same time. Otherwise it would load the first, small script
+ * before it finds the scripts that this script imports.
  */
 const preloadApp: Plugin = {
   name: 'preload-app',
@@ -41,7 +41,8 @@ export default defineConfig({
     chunkSizeWarningLimit: 700,
     reportCompressedSize: false,
     rolldownOptions: {
-      // Libraries mark their modules for React's server components, which do not exist here.
+      // Warnings about the marks of libraries for React's server components are ignored, because the dashboard has no
+      // server components.
       onLog(level, log, report) {
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log);
       },

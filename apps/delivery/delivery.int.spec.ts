@@ -23,7 +23,7 @@ beforeAll(async () => {
   service = await delivery.start();
 });
 afterAll(async () => {
-  // The receiver closes first, because this ends its hanging requests.
+  // The receiver is closed first, because this ends the requests that hang at the receiver.
   await receiver?.close();
   await service?.stop();
   await delivery?.drop();
@@ -32,7 +32,7 @@ afterAll(async () => {
 endpointTasks(() => ({ delivery, receiver }));
 
 describe('a delivery', () => {
-  it('sends the stored bytes once, signed at that moment, and records the attempt [limits.signature]', async () => {
+  it('sends the stored bytes only once, signed when they are sent, and records the attempt [limits.signature]', async () => {
     const watchId = await delivery.watch(`${receiver.url}/well`);
     const { eventId, bytes } = await delivery.event(watchId);
     const [request] = await receivedRequests(receiver, '/well', 1);
@@ -148,7 +148,7 @@ describe('a delivery', () => {
     expect(after.standard).toBe(1);
   });
 
-  it('has the plain hex HMAC of its body as its signature in the legacy form [events.legacy-signature]', async () => {
+  it('has, in the legacy form, the plain hex HMAC of its body as its signature [events.legacy-signature]', async () => {
     const version = (name: string) =>
       delivery.database.query('UPDATE accounts SET signature_version = $2 WHERE account_id = $1', [
         delivery.accountId,
@@ -162,7 +162,7 @@ describe('a delivery', () => {
     expect(request?.headers['x-signature']).toBe(expected);
   });
 
-  it('of one event to two targets has separate attempts and retries for each target', async () => {
+  it('has separate attempts and retries for each target if one event has two targets', async () => {
     receiver.answers.set('/one-target', { status: 500 });
     receiver.answers.set('/other-target', { status: 503 });
     const watchId = await delivery.watch(`${receiver.url}/one-target`);

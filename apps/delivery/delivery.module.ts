@@ -47,11 +47,11 @@ import { RetryLoop } from './retry.loop.js';
 @Module({})
 class DeliveryModule {}
 
-/** Maximum number of concurrent requests to all endpoints and channels together. Slow requests do not count. */
+/** Maximum number of concurrent requests to all endpoints and channels together. Slow requests are not counted. */
 const TOTAL_CONCURRENCY = 128;
 /**
- * The limit is high because many endpoints can share one host, and hanging requests keep their connections without
- * counting towards the total.
+ * Maximum number of connections to one host. The limit is high because many endpoints can share one host, and because
+ * hanging requests keep their connections although they are not counted in `TOTAL_CONCURRENCY`.
  */
 const CONNECTIONS_PER_ORIGIN = 1024;
 

@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 describe('the delivery service', () => {
-  it('makes a waiting retry after a restart', async () => {
+  it('makes the next attempt of a waiting delivery after a restart', async () => {
     receiver.answers.set('/late', { status: 500 });
     const watchId = await delivery.watch(`${receiver.url}/late`);
     const first = await delivery.start();
@@ -76,7 +76,7 @@ describe('the delivery service', () => {
     await second.stop();
   });
 
-  it('delivers each event once while two processes run', async () => {
+  it('delivers each event only once while two processes run', async () => {
     const watchId = await delivery.watch(`${receiver.url}/shared`);
     const services = [await delivery.start(), await delivery.start()];
     const events = await Promise.all(Array.from({ length: 50 }, () => delivery.event(watchId)));
@@ -88,7 +88,7 @@ describe('the delivery service', () => {
     expect(ids.sort()).toEqual(events.map(({ eventId }) => eventId).sort());
   });
 
-  it('sends no request to a private address, and records the same error as for an unknown name', async () => {
+  it('sends no request to a private address, and records the same error as for an unknown host name', async () => {
     const service = await delivery.start({ EGRESS_ALLOW: '' });
     const { port } = new URL(receiver.url);
     const reasonOf = async (name: string) => {
@@ -138,7 +138,7 @@ describe('waiting deliveries', () => {
     );
   }
 
-  it('are claimed fairly: at most the permitted number of each endpoint, and each delivery once', async () => {
+  it('are claimed fairly: at most the permitted number for each endpoint, and no delivery twice', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     await wait('http://busy.example.org/', 50);
     await wait('http://calm.example.org/', 2);
@@ -156,7 +156,7 @@ describe('waiting deliveries', () => {
     expect(count('http://other.example.org/')).toBeGreaterThanOrEqual(4);
   });
 
-  it('are claimed in parts, each of which begins after the previous one, and mails are claimed separately', async () => {
+  it('are claimed in parts, each of which begins where the previous part ended, and mails are claimed separately', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     const urls = ['http://a.example.org/', 'http://b.example.org/', 'http://c.example.org/'];
     for (const url of urls) await wait(url, 2);
@@ -188,7 +188,7 @@ describe('waiting deliveries', () => {
     expect((await claimPending(delivery.database, LIMITS)).length).toBe(1);
   });
 
-  it('are not claimed by any replica while their endpoint has asked for a pause', async () => {
+  it('are not claimed by any replica while their endpoint has asked the sender to wait', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     await wait('http://paused.example.org/', 2);
     const pause = (interval: string) =>
@@ -203,7 +203,7 @@ describe('waiting deliveries', () => {
     expect(await claimPending(delivery.database, LIMITS)).toHaveLength(2);
   });
 
-  it('delay later messages of their channel before their first attempt, but not after a failed attempt', async () => {
+  it('delay later messages of their channel if they wait for their first attempt, but not after a failed attempt', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     await wait('channel:busy', 3, 'slack');
     const address = { accountId: delivery.accountId, endpoint: 'channel:busy' };
@@ -220,7 +220,7 @@ describe('waiting deliveries', () => {
     ['changed', [{ attempts: 2, due: true }]],
     ['not-disabled', []],
   ] as const)(
-    'of a channel whose destination is gone stay only if the channel has a new destination: %s',
+    'stay after the destination of their channel is gone only if the channel has a new destination: %s',
     async (outcome, left) => {
       await delivery.database.query('DELETE FROM pending_deliveries');
       await wait('channel:gone', 1, 'slack');
@@ -249,7 +249,7 @@ describe('waiting deliveries', () => {
     expect(ready.map(({ signing }) => signing)).toEqual([{ secrets: [delivery.secret], legacy: false }]);
   });
 
-  it('start again at the new address of their watch, and are dropped when the watch has no address any more', async () => {
+  it('are sent to the new address of their watch, and are dropped when the watch has no address any more', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     await wait('http://old.example.org/', 1);
     await delivery.database.query(

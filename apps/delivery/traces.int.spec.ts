@@ -37,7 +37,7 @@ const requestsOf = (digit: string): ExportedSpan[] =>
   collector.spans.filter((span) => span.name === 'POST' && span.traceId === traceId(digit));
 
 describe('the requests to an endpoint', () => {
-  it('each belong to the trace of their own event, although they came in one batch', async () => {
+  it('belong to the trace of their own event, although the events came in one batch', async () => {
     const watchId = await delivery.watch(`${receiver.url}/own`);
     await delivery.events(watchId, [sentBy('1'), sentBy('2', false), sentBy('3'), sentBy('4', false)]);
     await receivedRequests(receiver, '/own', 4);
@@ -46,7 +46,7 @@ describe('the requests to an endpoint', () => {
     expect(posts.map((span) => span.traceId).sort()).toEqual([traceId('1'), traceId('3')]);
   }, 30_000);
 
-  it('belong to the trace of the event also when they are repeated later', async () => {
+  it('belong to the trace of the event even when they are repeated later', async () => {
     receiver.answers.set('/later', { status: 500 });
     const watchId = await delivery.watch(`${receiver.url}/later`);
     const [recorded, other] = await delivery.events(watchId, [sentBy('5'), sentBy('6', false)]);

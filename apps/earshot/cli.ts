@@ -25,8 +25,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommands>>> = {
 /** The exit code that shells report if SIGPIPE ends a program: 128 plus the number of the signal. */
 const CLOSED_PIPE = 141;
 
-// A program like `head` closes the pipe when it has read enough. Without this handler, Node would then print a stack
-// trace.
+// A program such as `head` closes the pipe when it has read enough. Without this handler, Node would print a stack
+// trace then.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit(CLOSED_PIPE);

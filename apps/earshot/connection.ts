@@ -12,7 +12,7 @@ export interface Addresses {
   databaseUrl: string;
 }
 
-/** The addresses, including ClickHouse's address, for commands that use the read models. */
+/** The addresses for commands that use the read models: they include the address of ClickHouse. */
 export interface AllAddresses extends Addresses {
   clickhouseUrl: string;
 }

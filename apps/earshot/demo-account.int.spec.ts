@@ -52,7 +52,7 @@ async function keywordStates(): Promise<Record<string, string[]>> {
   return { active: ids('active'), retired: ids('retired') };
 }
 
-it('a second start uses the account of the first start; on another port it replaces the keywords', async () => {
+it('a second start uses the account of the first start, and replaces the keywords if the port has changed', async () => {
   const first = await demoAccount(bus, directory, 'http://127.0.0.1:8090');
   expect(await demoAccount(bus, directory, 'http://127.0.0.1:8090')).toEqual(first);
   expect(await keywordStates()).toEqual({ active: [...first.keywordIds].sort(), retired: [] });

@@ -15,7 +15,9 @@ import { COMMANDS, type Bus } from '#messaging';
 import { CommandClient } from '#transport';
 import { Passwords } from '../gateway/auth/passwords.js';
 
-/** The demo's account. It is stored in the demo's data directory, so that the next start uses it again. */
+/**
+ * The demo's account. This object is stored in the demo's data directory, so that the next start uses the same account.
+ */
 export interface DemoAccount {
   accountId: string;
   apiKey: string;
@@ -119,7 +121,7 @@ async function createKeyword(
       source('reddit'),
       source('bluesky'),
       source('rss', { filters: { feed_urls: FEEDS.map((feed) => `${url}/feeds/${feed}`) } }),
-      // The shortest interval that the limits of these sources allow for three keywords.
+      // The shortest interval that the request limits of these sources allow for three keywords.
       source('mastodon', undefined, 15),
       source('x', undefined, 20),
       source('vinted', { market: 'fr' }, 90),

@@ -11,11 +11,11 @@ const POLL_INTERVAL_MS = 250;
  * history.
  */
 const BURST_AFTER_MS = 20_000;
-/** Many times the number of mentions of one hour of the history. */
+/** Number of posts of the spike: many times the number of mentions in one hour of the history. */
 const BURST_POSTS = 40;
 const BURST_SOURCES = ['hackernews', 'reddit', 'bluesky'] as const;
 
-/** Returns a channel of each kind, on simulated services. */
+/** Returns the bodies that create a channel of each kind, on simulated services. */
 const CHANNELS = (receiver: string) => [
   { kind: 'slack', config: { webhook_url: 'https://hooks.slack.com/services/T00/B00/demo' } },
   { kind: 'discord', config: { webhook_url: 'https://discord.com/api/webhooks/1/demo' } },

@@ -33,8 +33,8 @@ const QUESTIONS = [
 ];
 
 /**
- * Prints how Earshot read some mentions. Also prints a question, and a mention that a search for the question
- * finds although they share no word. Prints nothing if the demo stops first, or if there are no such mentions
+ * Prints how Earshot read some mentions. Also prints a question and a mention: a search for the question finds the
+ * mention, although the two share no word. Prints nothing if the demo stops first, or if there are no such mentions
  * after two minutes.
  * @param address of the gateway
  */
@@ -82,7 +82,7 @@ function sharesWord(question: string, text: string): boolean {
   return (question.toLowerCase().match(/\p{L}{4,}/gu) ?? []).some((word) => words.has(word));
 }
 
-/** Orders the mentions: one of each combination of sentiment and intent comes first. */
+/** Orders the mentions: the first ones have different combinations of sentiment and intent. */
 function mostDifferentFirst(mentions: readonly ReadMention[]): ReadMention[] {
   const kinds = new Set<string>();
   const isNew = ({ analysis }: ReadMention) => {

@@ -82,7 +82,7 @@ async function startWorld(known: DemoAccount | undefined, say: (line: string) =>
   });
 }
 
-/** The market must change, or the demo would show no events of listings. */
+/** Changes prices and sells listings of the simulated market. Otherwise the demo would show no events of listings. */
 function moveMarket({ world }: Simulator): void {
   const listings = world
     .posts('vinted')
@@ -93,7 +93,10 @@ function moveMarket({ world }: Simulator): void {
   if (sold && listings.length > FOLLOWED_LISTINGS / 2) world.remove('vinted', sold.id);
 }
 
-/** The secret is read again, because `signing-secret rotate` may have replaced the first secret. */
+/**
+ * Returns the account with its present signing secret, because `signing-secret rotate` may have replaced the first
+ * secret.
+ */
 async function accountOn({ env }: Installation, dataDir: string, { url }: Simulator): Promise<DemoAccount> {
   const replicas = readSettings(['STREAM_REPLICAS'], env).STREAM_REPLICAS;
   const bus = await connectBus(env.NATS_URL ?? '', 'demo', createLogger('demo', 'error'), replicas);

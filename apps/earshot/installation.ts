@@ -23,12 +23,12 @@ import { holdsSecrets, isSealedUnder } from './sealed-secrets.js';
 const INSTALLATION_SETTINGS = [...PLATFORM_SETTINGS, 'DATA_DIR', 'MASTER_KEY'] as const;
 
 /**
- * Billing and delivery encrypt their secrets again after a rotation of the master key. Of the two, this service starts
- * last.
+ * After a rotation of the master key, billing and delivery encrypt their secrets again. This is the service that starts
+ * last of these two.
  */
 const LAST_TO_ENCRYPT = 'delivery';
 
-/** The settings of the host of all services. */
+/** The settings of the process that hosts all services. */
 export type InstallationSettings = Settings<(typeof INSTALLATION_SETTINGS)[number]>;
 
 /** @throws SettingsError */
@@ -58,9 +58,9 @@ export interface Installation {
   address: string;
   /** The environment of the services, including the addresses of the stores and the master key. */
   env: NodeJS.ProcessEnv;
-  /** Resolves with the reason when a store of this process has ended and is not started again. */
+  /** Resolves when a store that this process started has ended and is not started again. The value is the reason. */
   givenUp: Promise<Error>;
-  /** Stops the services, then the stores that were started here. */
+  /** Stops the services, then the stores that this process started. */
   stop(): Promise<void>;
 }
 
@@ -85,7 +85,7 @@ export async function startInstallation(
     log: { info: say, warn: say },
     signal,
   });
-  // Without this line, all spans would have the name of the service that starts first.
+  // Without this call, all spans would have the name of the service that starts first.
   startTracing('earshot', settings, createLogger('earshot', settings.LOG_LEVEL));
   const services: RunningService[] = [];
   const stop = async () => {
@@ -121,8 +121,8 @@ export async function startInstallation(
 }
 
 /**
- * When billing and delivery have started, everything is encrypted with the present key, except secrets that could not
- * be decrypted.
+ * Called after billing and delivery have started, and so have encrypted everything that they can decrypt with the
+ * present key. Removes the earlier keys from the data directory if nothing is encrypted with them any more.
  */
 async function finishRotation(dataDir: string, databaseUrl: string, masterKey: string): Promise<void> {
   const [present, ...earlier] = masterKeys(masterKey);
@@ -139,8 +139,8 @@ async function stopServices(services: readonly RunningService[], graceMs: number
 }
 
 /**
- * Billing comes first, because it may encrypt secrets again. The gateway comes last, because it needs the other
- * services.
+ * Returns the starters of the services, in order. Billing comes first, because it may encrypt secrets again. The
+ * gateway comes last, because it needs the other services.
  */
 function startersOf(env: NodeJS.ProcessEnv): (() => Promise<RunningService>)[] {
   const billing = readBillingConfig(env);

@@ -38,7 +38,7 @@ if (process.argv.includes('--help')) {
       print(`Earshot is running at ${installation.address}`);
       const code = await signUpCode(installation.env);
       if (code !== undefined) {
-        // On standard output, so that programs can read it.
+        // The addresses are printed on standard output, so that programs can read them.
         process.stdout.write(`Sign-up code: ${code}\n`);
         print(`Sign up with this code at ${installation.address}/sign-up`);
       }

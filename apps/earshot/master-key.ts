@@ -5,10 +5,10 @@ import { SettingsError } from '#config';
 import { masterKeys } from '#secrets';
 
 /**
- * Returns the MASTER_KEY of an installation without that setting. The first start creates the key and stores it in the
- * data directory. The file has one key per line, the present key first.
+ * Returns the master key of an installation that does not set MASTER_KEY. The first start creates the key and stores it
+ * in the data directory. The file has one key per line, the present key first.
  *
- * @param hasSecrets whether the stores already contain secrets: in this case no key is created if the file is missing
+ * @param hasSecrets whether the stores already contain secrets. If so, no key is created when the file is missing
  * @throws SettingsError if the file is missing although there are secrets, or does not contain a key
  */
 export async function masterKeyIn(dataDir: string, hasSecrets: () => Promise<boolean>): Promise<string> {
@@ -57,7 +57,7 @@ export function rotateMasterKey(dataDir: string): void {
   writeKeys(dataDir, [newKey(), present]);
 }
 
-/** Called when everything is encrypted with the present key. */
+/** Removes the earlier keys. Called when everything is encrypted with the present key. */
 export function dropEarlierKeys(dataDir: string): void {
   const known = readMasterKey(dataDir);
   if (known !== undefined) writeKeys(dataDir, [masterKeys(known)[0]]);
@@ -68,7 +68,10 @@ export function newKey(): string {
   return randomBytes(32).toString('hex');
 }
 
-/** Syncs the new file to the disk before it replaces the old file, because a lost key cannot be restored. */
+/**
+ * Writes the keys. The new file is synced to the disk before it replaces the old file, because a lost key cannot be
+ * restored.
+ */
 function writeKeys(dataDir: string, keys: readonly string[]): void {
   const fresh = `${keyFile(dataDir)}.new`;
   const fd = openSync(fresh, 'w', 0o600);

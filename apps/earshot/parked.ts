@@ -58,9 +58,10 @@ export async function listParked(bus: Bus): Promise<ParkedMessage[]> {
 }
 
 /**
- * Sends a parked message to its subject again and removes it from the list. Every consumer of the stream receives the
- * copy. The copy changes no rows, because the rows have the fact's id as key. A receiver can get an event
- * again, with the same id. Decisions (KEYWORDS, ACCOUNTS) are never parked, because their order matters.
+ * Sends a copy of a parked message to its subject, and removes the message from the list. Every consumer of the stream
+ * receives the copy. Consumers that have already processed the message change nothing, because their rows have the
+ * fact's id as key. But a receiver can get an event again, with the same id. Decisions (KEYWORDS, ACCOUNTS) are never
+ * parked, because their order matters.
  * @throws Error if there is no such message
  */
 export async function retryParked(

@@ -4,8 +4,8 @@ import { freePort } from '#embedded';
 
 /**
  * Chooses the port of the gateway before anything is started.
- * @param isExplicit whether PORT was set: then a port that is in use is an error, because clients expect Earshot there.
- *   If the default port is in use, a free port replaces it, and a line reports the new port
+ * @param isExplicit whether PORT was set. If so, a port that is in use is an error, because clients expect Earshot on
+ *   this port. If the default port is in use, a free port replaces the default port, and a line reports the new port
  * @throws SettingsError if the gateway cannot listen on the port or the address
  */
 export async function choosePort(

@@ -15,7 +15,7 @@ import { keywordsProjection } from '../keywords/projections/keywords.projection.
 import { scheduleProjection } from '../polling/projections/schedule.projection.js';
 
 const CLI = fileURLToPath(new URL('dist/apps/earshot/cli.js', checkout));
-// Two batches of a rebuild.
+// Number of messages: two batches of a rebuild.
 const ACCOUNTS = 520;
 /** Each test starts one or two processes. */
 const TWO_PROCESSES_MS = 60_000;
@@ -74,7 +74,7 @@ const table = async (name: string) =>
     )
   )[0];
 
-/** Only locks of this database count, because specs use other databases at the same time. */
+/** Only locks of this database are counted, because other specs use other databases at the same time. */
 const locksHeld = async () =>
   (
     await database.query<unknown[]>(
@@ -107,7 +107,7 @@ describe('projections rebuild', () => {
     TWO_PROCESSES_MS,
   );
 
-  it('refuses a projection whose tables contain more than the stream, and says what to do', async () => {
+  it('refuses a projection whose tables contain data that the stream does not contain, and states the reason', async () => {
     const { code, output } = await cli(['rebuild', 'endpoints-v1']);
     expect(code).not.toBe(0);
     expect(output).toContain(

@@ -121,8 +121,8 @@ function lanesOf(source: string): number {
 }
 
 /**
- * Projections that a user can find in the metrics or in `projection_positions`, but cannot rebuild: the reason, and
- * what to do instead.
+ * Projections that a user can find in the metrics or in `projection_positions`, but cannot rebuild. For each, the
+ * reason and what to do instead.
  */
 const REFUSED: Readonly<Record<string, string>> = {
   'endpoints-v1':
@@ -157,8 +157,8 @@ function inPostgres(projection: Projection, fills: string): Rebuildable {
 }
 
 /**
- * The rows have the fact's id as key, so a second write changes nothing. The consumer therefore starts again from the
- * beginning.
+ * Rebuilds the rows of a sink: its consumer starts again from the beginning of the stream. The rows have the fact's id
+ * as key, so writing a row a second time changes nothing.
  */
 function inClickHouse(name: string, stream: keyof typeof STREAMS, fills: string): Rebuildable {
   return {

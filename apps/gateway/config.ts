@@ -8,10 +8,10 @@ export const SOURCES = Symbol('sources');
 /** Injection token of `INTERVAL_FLOOR_SECONDS`; undefined if the floors of the plans apply. */
 export const FLOOR_SECONDS = Symbol('interval floor');
 
-/** Injection token: true if the installation has a mail server. */
+/** Injection token of a boolean: whether the installation has a mail server. */
 export const HAS_MAIL = Symbol('has a mail server');
 
-/** Injection token: true if the installation has a language model. */
+/** Injection token of a boolean: whether the installation has a language model. */
 export const HAS_MODEL = Symbol('has a language model');
 
 /** Injection token of the rules of signing up. */
@@ -20,7 +20,7 @@ export const SIGN_UP = Symbol('sign-up');
 /** Who can sign up, and whether the owners of an account decide about its plan. */
 export interface SignUpRules {
   mode: 'off' | 'invite' | 'open';
-  /** Whether owners can change the plan and add packs. In an open installation, everyone can become an owner. */
+  /** Whether owners can change the plan and add packs. (If `SIGN_UP` is `open`, everyone can become an owner.) */
   canOwnersChangePlan: boolean;
 }
 

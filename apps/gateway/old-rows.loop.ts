@@ -10,9 +10,9 @@ import { Sessions } from './sessions/sessions.js';
 const PAUSE_MS = 5 * 60_000;
 
 /**
- * Deletes rows that the gateway keeps only for some time. The owner of each table defines which rows are old. The time of
- * their deletion does not matter: all other code ignores old rows, except that the audit log shows its old entries until
- * they are deleted.
+ * Deletes rows that the gateway keeps only for some time. The class that owns a table defines which rows are old. It
+ * does not matter when old rows are deleted, because all other code ignores them. Only the audit log shows its old
+ * entries until they are deleted.
  */
 @Injectable()
 export class OldRows implements Loop {
@@ -42,7 +42,7 @@ export class OldRows implements Loop {
     return this.rounds.stop();
   }
 
-  /** If one table fails, the other tables are still cleaned. */
+  /** Deletes the old rows of all tables. If a deletion fails, continues with the next table. */
   private async round(): Promise<void> {
     for (const [rows, owner] of Object.entries(this.owners))
       await owner

@@ -16,8 +16,8 @@ afterEach(async () => {
 afterAll(() => keywords?.stop());
 
 /**
- * The loop does not run before this call, so a decision can come between the start or end of a schedule and its
- * processing.
+ * Runs the loop. It does not run before this call, so a spec can make a decision after the start or end of a schedule
+ * and before the loop processes it.
  */
 function startLoop(): void {
   loop = new PausesLoop(keywords.database, keywords.decisions, createLogger('spec', 'silent'));
@@ -45,7 +45,7 @@ describe('a schedule whose start or end was not processed yet', () => {
     return id;
   }
 
-  it('still ends if the user has paused and resumed the keyword meanwhile', async () => {
+  it('ends even if the user has paused and resumed the keyword meanwhile', async () => {
     const accountId = await keywords.open('solo');
     const id = await keywordAfterScheduleChange(accountId, 'endsAt');
     await keywords.pause(accountId, id);
@@ -58,7 +58,7 @@ describe('a schedule whose start or end was not processed yet', () => {
     );
   });
 
-  it('still ends if the credits have run out meanwhile', async () => {
+  it('ends even if the credits have been used up meanwhile', async () => {
     const accountId = await keywords.open('solo');
     const id = await keywordAfterScheduleChange(accountId, 'endsAt');
     await keywords.pauseForCredits(accountId, id, 1_000_000);
@@ -66,7 +66,7 @@ describe('a schedule whose start or end was not processed yet', () => {
     await isPausedFor(id, 'schedule', 'insufficient_credits');
   });
 
-  it('still begins if the user has paused the keyword meanwhile', async () => {
+  it('begins even if the user has paused the keyword meanwhile', async () => {
     const accountId = await keywords.open('solo');
     const id = await keywordAfterScheduleChange(accountId, 'startsAt');
     await keywords.pause(accountId, id);
@@ -118,7 +118,7 @@ describe('credits that arrive', () => {
 
   /**
    * Inserts paused watches that are older than all other watches. KEYWORDS contains no decisions about the inserted
-   * watches, so they never resume.
+   * watches, so these watches never resume.
    */
   const insertPausedWatches = (accountId: string, retired: boolean) =>
     keywords.database.query(

@@ -16,10 +16,7 @@ interface Paused {
   account_id: string;
 }
 
-/**
- * Starts and ends the pauses that depend on time or credits: schedules that begin or end, and accounts that have
- * credits again.
- */
+/** Starts and ends pauses that depend on schedules, and ends pauses of accounts that have credits again. */
 @Injectable()
 export class PausesLoop implements Loop {
   readonly name = 'pauses';
@@ -88,9 +85,9 @@ export class PausesLoop implements Loop {
   }
 
   /**
-   * Resumes the oldest keywords first, as long as the account's free credits are sufficient, because a keyword that
-   * cannot pay would immediately be paused again. The first keyword of every account comes before the second keyword of
-   * any account, so that an account with many keywords does not delay other accounts.
+   * Resumes keywords while the account's free credits are sufficient, the oldest keyword first. A keyword that cannot
+   * pay would immediately be paused again, so it is not resumed. The first keyword of every account comes before the
+   * second keyword of any account, so that an account with many keywords does not delay other accounts.
    */
   private async resumeForCredits(): Promise<void> {
     const withoutCredits: (Paused & { needed: number; free: number })[] = await this.database.query(

@@ -9,7 +9,8 @@ export function readPollingConfig(env: NodeJS.ProcessEnv = process.env) {
   const settings = readServiceSettings(['EGRESS_ALLOW', 'POLL_TICK_MS', 'LANE_LEASE_MS'], env);
   return inSettings(() => {
     const sources: ReadonlyMap<SourceId, SourceSetup> = createSources(env);
-    // Reads the lanes of all sources now, so that a wrong number is reported before anything has started.
+    // The numbers of lanes of all sources are read here, so that a wrong number is reported before anything has
+    // started.
     const lanes = new Map<string, number>(
       [...sources.keys()].map((source) => [source, lanesOf(source, env)]),
     );

@@ -27,7 +27,7 @@ export const OUTBOUND = Symbol('outbound http');
 export class PollingLoop implements Loop {
   readonly name = 'polling';
   private readonly workers = new Map<string, WorkOnLane>();
-  /** Lanes that are being released: their last requests are running. */
+  /** Lanes that this replica is releasing: their last requests are running. */
   private readonly leaving = new Map<string, Promise<void>>();
   private readonly leases: LaneLeases;
   private readonly sessions = new Map<string, Map<string, unknown>>();
@@ -64,12 +64,12 @@ export class PollingLoop implements Loop {
   }
 
   async stop(): Promise<void> {
-    // A prune can take a minute, and may be interrupted by a closed connection.
+    // The stop does not wait for a running prune. It can take a minute, and a closed connection may interrupt it.
     void this.prunes.stop();
     await this.renewals.stop();
     const workers = [...this.workers.values()].map((worker) => worker.stop());
     const stopped = Promise.all([...workers, ...this.leaving.values()]);
-    // Requests that are still running after this time are cancelled; the lane's next holder repeats them.
+    // Requests that run longer than this time are cancelled; the lane's next holder repeats them.
     await within(STOP_TIMEOUT_MS, stopped);
     await this.http.close();
     await stopped;
@@ -91,7 +91,8 @@ export class PollingLoop implements Loop {
         this.workers.delete(name);
         this.endWorkOf(name, worker);
       }
-    // A lane without a worker would get no requests until this replica stops.
+    // Surplus lanes without a worker are released immediately: otherwise they would get no requests until this replica
+    // stops.
     const idle = surplus.filter((lane) => !this.leaving.has(lane));
     if (idle.length > 0) await this.leases.release(idle);
     for (const row of held) if (!this.workers.has(row.lane) && !this.leaving.has(row.lane)) this.take(row);
@@ -109,8 +110,8 @@ export class PollingLoop implements Loop {
   }
 
   /**
-   * One session for all lanes of a source: the waits that a server asks for, and the result of a feed, are the same for
-   * all.
+   * Returns the session of a source, which all its lanes share: the waits that a server asks for, and the result of a
+   * feed, are the same for all lanes.
    */
   private sessionOf(source: string): Map<string, unknown> {
     const session = this.sessions.get(source) ?? new Map<string, unknown>();

@@ -23,19 +23,20 @@ import {
 import { MentionHistory } from './mention-history.js';
 import { BIN_MS, binOf, lengthOf, type Window } from './windows.js';
 
-/** Windows that ended longer ago than this fire no alert, because their mentions came too late. */
+/** A window that ended longer ago than this fires no alert, because its mentions came too late. */
 const MAX_WINDOW_AGE_MS = 24 * 3_600_000;
 /**
- * Maximum number of levels in memory. A level depends on earlier windows only, so it can be reused for five minutes.
+ * Maximum number of levels in memory. A level depends only on windows before its own window, so it can be reused for
+ * five minutes.
  */
 const LEVELS_KEPT = 20_000;
 /**
- * Maximum number of separate reads of the counts of one keyword. For more windows, all counts of the keyword are read
- * once.
+ * Maximum number of separate reads of the counts of one keyword in one evaluation. If more are needed, one read gets
+ * all counts of the keyword.
  */
 const SINGLE_READS = 8;
 
-/** A keyword with its alerts, and their last episodes. */
+/** A keyword with its alerts, and the last episode of each alert. */
 interface AlertKeyword {
   keywordId: string;
   accountId: string;
@@ -135,7 +136,7 @@ export class AlertEvaluation {
     return nextAt === Infinity ? undefined : Math.max(nextAt, now + BIN_MS);
   }
 
-  /** Returns a function that finds levels. It reads the covered times of the keyword once. */
+  /** Returns a function that finds levels. The function reads the covered times of the keyword only once. */
   private levelsOf({ keywordId, searches, timeZone }: AlertKeyword): FindLevel {
     let coverage: ReturnType<MentionHistory['coverageOf']> | undefined;
     const countsIn = this.countsOf(keywordId);
@@ -159,8 +160,8 @@ export class AlertEvaluation {
   }
 
   /**
-   * Returns a function that counts mentions. A mention that is found a day late affects hundreds of windows. Then one
-   * read of all counts costs less.
+   * Returns a function that counts mentions. A mention that is found a day late affects hundreds of windows; for these,
+   * one read of all counts costs less than separate reads.
    */
   private countsOf(keywordId: string): AlertHistory['countsIn'] {
     let reads = 0;
@@ -216,7 +217,7 @@ interface KeywordRow {
   episodes: { key: string; alertId: string; firedAt: string; aboveUntil: string; ended: boolean }[] | null;
 }
 
-/** Keywords that exist and are not retired. */
+/** Returns the keywords that exist and are not retired. */
 async function keywordsOf(database: Database, ids: readonly string[]): Promise<Map<string, AlertKeyword>> {
   const rows: KeywordRow[] = await database.query(
     `SELECT k.keyword_id, k.account_id, a.timezone, k.definition->'rules' AS rules,

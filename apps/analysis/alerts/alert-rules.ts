@@ -2,7 +2,7 @@ import type { Action, KeywordDefinition } from '#contracts';
 
 /** The sensitivities of a spike alert. */
 export const SPIKE_LEVELS = ['low', 'medium', 'high'] as const;
-/** One of these sensitivities. */
+/** A sensitivity of a spike alert. */
 export type SpikeLevel = (typeof SPIKE_LEVELS)[number];
 
 /** What makes an alert fire. */

@@ -5,7 +5,7 @@ const CLAIM_SECONDS = 60;
 /** Time until the next turn of a keyword that changed during its evaluation. */
 const NEXT_TURN_SECONDS = 10;
 
-/** A keyword whose alerts are to be evaluated. Its turn belongs to one replica at a time. */
+/** A keyword whose alerts must be evaluated. Only one replica at a time has claimed this turn. */
 export interface AlertTurn {
   keywordId: string;
   /** Start of the earliest bin with a new mention, in ms; undefined if only an episode may have ended. */
@@ -16,7 +16,7 @@ export interface AlertTurn {
 /** A turn that was evaluated. */
 export interface EvaluatedTurn {
   turn: AlertTurn;
-  /** When an open episode can end, in ms; undefined if only new mentions can change something. */
+  /** The earliest time at which an open episode can end, in ms; undefined if no episode is open. */
   nextAt: number | undefined;
 }
 
@@ -36,7 +36,7 @@ export async function claimTurns(database: Database, limit: number): Promise<Ale
   }));
 }
 
-/** Gives back turns that cannot be evaluated yet. They are due again after one second. */
+/** Ends the claims of turns that cannot be evaluated yet. These turns are due again after one second. */
 export async function postponeTurns(database: Database, turns: readonly AlertTurn[]): Promise<void> {
   if (turns.length > 0)
     await database.query(
@@ -45,7 +45,7 @@ export async function postponeTurns(database: Database, turns: readonly AlertTur
     );
 }
 
-/** Gives the turns back. A keyword that has changed meanwhile is due again soon. */
+/** Ends the claims of evaluated turns. A keyword that has changed meanwhile is due again after `NEXT_TURN_SECONDS`. */
 export async function finishTurns(database: Database, evaluated: readonly EvaluatedTurn[]): Promise<void> {
   if (evaluated.length === 0) return;
   await database.query(

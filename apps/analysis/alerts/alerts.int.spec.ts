@@ -118,7 +118,7 @@ it('two replicas that evaluate the same mentions at the same time fire one alert
   expect(await scene.events()).toHaveLength(1);
 });
 
-it('an event that is stored twice counts once, and late items do not fire again [alerts.once]', async () => {
+it('an event that is stored twice is counted only once, and late items do not fire again [alerts.once]', async () => {
   const scene = await fixture.scene({ rules: [rule()] });
   const four = scene.mentions(5, 4, 3, 2);
   await scene.publish([...four, ...four]);
@@ -135,7 +135,7 @@ it('an event that is stored twice counts once, and late items do not fire again 
 
 it('a mention that is found hours late is evaluated with few reads, and with the same baselines', async () => {
   const scene = await fixture.scene({});
-  // Twelve mentions an hour.
+  // Stores twelve mentions an hour.
   await scene.publish(scene.mentions(...Array.from({ length: 119 }, (_, n) => 5 * n + 3)));
   await scene.define({ rules: [rule({ min: 10, multiple: 2 })] });
   await scene.publish(scene.mentions(300, ...Array.from({ length: 20 }, () => 2)));
@@ -149,7 +149,7 @@ it('a mention that is found hours late is evaluated with few reads, and with the
   expect(fact?.case === 'fired' && Math.round(fact.value.baseline)).toBe(12);
 });
 
-it('dropped items, hidden items and items without a date after a gap are not counted, and backfilled items alone fire no alert [alerts.own-time]', async () => {
+it('dropped items, hidden items, and items without a date that were found after a gap are not counted; backfilled items alone fire no alert [alerts.own-time]', async () => {
   const scene = await fixture.scene({ rules: [rule()] });
   const [dropped, hidden, undated, ...kept] = scene.mentions(1, 1, 1, 1, 1, 1, 1);
   await scene.publish([
@@ -186,7 +186,8 @@ it('an alert is published once, even when its message is delivered again hours l
   await scene.evaluate();
   const subject = subjectOf('ALERTS', scene.accountId, scene.keywordId);
   const again = (await fixture.store.read('ALERTS', subject)).map((one) => ({ ...one, redelivered: true }));
-  // NATS drops a repeated id for two minutes, so the test counts what is published, not what is stored.
+  // For two minutes NATS drops a message whose id is repeated, so the test counts what is published, not what is
+  // stored.
   const publish = jest.spyOn(fixture.store, 'publishAll');
   const publishedNow = async () => {
     publish.mockClear();

@@ -11,7 +11,7 @@ import { claimTurns, finishTurns, postponeTurns } from './alert-turns.js';
 const PAUSE_MS = 500;
 const TURNS_PER_ROUND = 100;
 const HOUR_MS = 3_600_000;
-/** One statement deletes at most this many rows, so that it locks them for a moment only. */
+/** One statement deletes at most this many rows, so that it locks rows only for a moment. */
 const ROWS_PER_STATEMENT = 5_000;
 /**
  * Days for which the ids of counted mentions are kept, so that no event is counted twice. After a crash, an event can
@@ -27,7 +27,7 @@ const OLD_ROWS = [
 ] as const;
 
 /**
- * Evaluates the alerts of keywords that have new mentions or an open episode that may end, and deletes old counts.
+ * Evaluates the alerts of keywords that have new mentions, or an open episode that can end. Also deletes old counts.
  * Every replica does this.
  */
 @Injectable()
@@ -69,7 +69,7 @@ export class AlertsLoop implements Loop {
     const turns = await claimTurns(this.database, TURNS_PER_ROUND);
     if (turns.length === 0) return false;
     const now = systemClock.now().getTime();
-    // Without the earlier checks, a baseline would be too low or unknown.
+    // Waits until the covered times of earlier checks are stored. Without them, a baseline would be too low or unknown.
     const coveredUpTo = await this.checks.upTo(now);
     const early = turns.filter(({ keywordId }) => coveredUpTo(keywordId) === undefined);
     await postponeTurns(this.database, early);
@@ -78,7 +78,7 @@ export class AlertsLoop implements Loop {
     return turns.length === TURNS_PER_ROUND;
   }
 
-  /** @returns true if there may be more to delete */
+  /** @returns true if there may be more rows to delete */
   async prune(): Promise<boolean> {
     let hasMore = false;
     for (const { table, column, days } of OLD_ROWS) {

@@ -14,7 +14,7 @@ export interface BacktestedAlert extends ReachedWindow {
 }
 
 /**
- * Finds the alerts that would have fired since an instant, with the code that evaluates live mentions.
+ * Finds the alerts that would have fired from an instant on, with the code that evaluates live mentions.
  * @param since ms; earlier mentions are used only for baselines
  * @returns the earliest first
  */
@@ -35,7 +35,7 @@ export async function backtestAlerts(
   return found.sort((a, b) => a.to - b.to);
 }
 
-/** Returns the windows that fire an alert, if each window is assessed at its end. */
+/** Returns the windows that fire an alert if each window is evaluated when it ends. */
 function episodesOf({ condition }: AlertRule, reached: readonly ReachedWindow[]): ReachedWindow[] {
   const alerts: ReachedWindow[] = [];
   let episode: Episode | undefined;

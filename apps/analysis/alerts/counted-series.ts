@@ -20,7 +20,7 @@ interface Sums {
 export class CountedSeries {
   private readonly searches = new Map<string, Sums>();
 
-  /** @param counts the earliest first; each bin of a search occurs once */
+  /** @param counts the earliest first; each bin of a search occurs only once */
   constructor(counts: readonly BinCount[]) {
     for (const { searchId, at, total, negative } of counts) {
       const sums = this.searches.get(searchId) ?? { at: [], total: [0], negative: [0] };
@@ -49,7 +49,7 @@ export class CountedSeries {
     return windows.map((window) => new Map(ids.map((id) => [id, this.count(window, negative, [id])])));
   }
 
-  /** Returns the starts of the bins of some searches since an instant, the earliest first. */
+  /** Returns the starts of the bins in which some searches have mentions, from an instant on, the earliest first. */
   binsSince(since: number, searchIds: readonly string[]): number[] {
     const bins = searchIds.flatMap((id) => this.searches.get(id)?.at ?? []).filter((at) => at >= since);
     return [...new Set(bins)].sort((a, b) => a - b);

@@ -10,11 +10,14 @@ const POISSON_DEVIATION = 0.5;
 
 /** The number of mentions at which a condition fires, and the values from which it was computed. */
 export interface Level {
-  /** The number of mentions that is expected. */
+  /** The expected number of mentions. */
   baseline: number;
-  /** The smallest number of mentions that fires. */
+  /** The smallest number of mentions with which the condition fires. */
   threshold: number;
-  /** Indexes of the counted searches: those with a history, or all searches if there are no earlier windows. */
+  /**
+   * Positions (in the input) of the searches whose mentions are counted: searches with a history, or all searches if
+   * there are no earlier windows.
+   */
   searches: number[];
 }
 
@@ -53,7 +56,7 @@ function spikeLevel(totals: readonly number[], deviations: number): Omit<Level, 
   const centre = mean(roots);
   const squares = sum(roots.map((root) => (root - centre) ** 2));
   const deviation = Math.max(POISSON_DEVIATION, Math.sqrt(squares / (roots.length - 1)));
-  // The last factor is needed because the centre is also estimated from few windows.
+  // The last factor is needed because the centre itself is estimated from few windows.
   const width = deviations * deviation * Math.sqrt(1 + 1 / roots.length);
   const reached = (centre + width) ** 2 - ROOT_SHIFT;
   return { baseline: mean(totals), threshold: Math.max(MIN_SPIKE_MENTIONS, Math.ceil(reached)) };

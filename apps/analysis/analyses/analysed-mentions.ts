@@ -17,11 +17,11 @@ export interface AnalysedMention {
   text: string;
   author: string;
   community: string;
-  /** The mention's own text, without the title of its parent. */
+  /** The mention's own text, without the title of the parent post. */
   own: string;
 }
 
-/** Kinds of mentions whose title is the title of their parent. */
+/** Kinds of mentions whose title is the title of the parent post. */
 const REPLY_KINDS = ['comment', 'answer'];
 
 /** Reads the mentions of an analysis, and computes the vectors of their meaning. */

@@ -28,7 +28,7 @@ type Answer = (text: string) => unknown;
 
 const LANE = { concurrency: 4, isAvailable: true };
 
-/** Returns a model that answers about each item. The reading checks each answer. */
+/** Returns a model with the given answer about the text of each item. The reading checks each answer. */
 function modelOf(answer: Answer): Llm {
   return {
     lane: LANE,
@@ -59,7 +59,7 @@ describe('the analysis `agent`', () => {
     });
   });
 
-  it('returns an error for a mention whose answer stays invalid, and the outputs of the other mentions', async () => {
+  it('returns an error for a mention whose answer is invalid even after a second question, and the outputs of the other mentions', async () => {
     const model = modelOf((text) => (text === 'text of a' ? { part: 7 } : { part: 'lid' }));
     expect(await run('agent', [mention('a'), mention('b')], model, AGENT)).toEqual({
       outputs: [{ mentionId: 'b', status: 'completed', output: { part: 'lid' } }],
@@ -116,7 +116,7 @@ describe('the classes of mentions', () => {
 });
 
 describe('groups and summaries with a language model', () => {
-  it('use the topic that the model names for a group, even if it names none for some mentions of the group', async () => {
+  it('use the topic that the model states for a group, even if the model states none for some mentions of the group', async () => {
     const model = modelOf((text) => (text === 'text of a' ? { topic: 'Late delivery' } : { topic: '' }));
     const { groups, errors } = await run('group', [mention('a'), mention('b')], model);
     expect(groups).toEqual([{ key: 'late-delivery', label: 'Late delivery', mentionIds: ['a', 'b'] }]);

@@ -29,10 +29,10 @@ export interface AnalysisResult {
   errors: { mentionId: string; code: string }[];
 }
 
-/** Maximum length of the text of a mention that the model gets. */
+/** Maximum length of a mention's text in a question to the model. */
 const MODEL_CHARACTERS = 4_000;
 const ITEMS_IN_REQUEST = 8;
-/** Maximum time for the model's answers. It is shorter than the time that the gateway waits. */
+/** Maximum time for the model's answers. The time is shorter than the gateway waits. */
 const MODEL_TIMEOUT_MS = 100_000;
 
 const NO_SUMMARY: Summary = { text: '', sentences: [], reader: 'local' };
@@ -41,8 +41,8 @@ const NO_SUMMARY: Summary = { text: '', sentences: [], reader: 'local' };
 @Injectable()
 export class AnalysisWork {
   /**
-   * The analyses of one process use at most half of the model's lane. The analyses of several replicas can use the
-   * whole lane; then an event that has waited for a moment gets the next turn.
+   * The analyses of one process use at most half of the slots of the model's lane. The analyses of several replicas can
+   * use all slots; then an event that has waited for a moment gets the next turn.
    */
   private readonly requests: PQueue;
 
@@ -71,8 +71,8 @@ export class AnalysisWork {
   }
 
   /**
-   * A language model, if there is one, names the topics of the groups. A mention without a topic is grouped by its
-   * text.
+   * Groups mentions. A language model, if there is one, states the topic of each mention. A mention without a topic is
+   * grouped by its text.
    */
   private async group(
     { instruction }: RunAnalysis,
@@ -101,8 +101,8 @@ export class AnalysisWork {
   }
 
   /**
-   * A language model, if there is one, reads each mention. The local model classifies the mentions for which the
-   * language model gave no answer.
+   * Classifies mentions. A language model, if there is one, reads each mention. The local model classifies the mentions
+   * for which the language model gave no answer.
    */
   private async classify(
     command: RunAnalysis,
@@ -174,7 +174,8 @@ export class AnalysisWork {
     reading: LlmReading<T>,
   ): Promise<{ values: (T | undefined)[]; codes: (string | undefined)[] }> {
     const { llm } = this;
-    // The gateway refuses such a command itself, unless its settings differ from the settings of this service.
+    // This happens only if the settings of the gateway and of this service differ: otherwise the gateway refuses the
+    // command.
     if (!llm) throw Refusal.unavailable('the analysis service has no language model: set LLM_URL');
     const endsAt = systemClock.now().getTime() + MODEL_TIMEOUT_MS;
     const parts: LlmItem[][] = [];

@@ -12,7 +12,7 @@ export interface ClassifiedMention {
 const SHARPNESS = 12;
 
 /**
- * Gives each mention the class whose label is nearest to it in meaning.
+ * Gives each mention the class whose label is nearest in meaning to the mention.
  * @param classes the labels; at least one
  * @param vectors the vectors of the labels, in the same order
  */

@@ -6,7 +6,7 @@ export interface MentionWithVector {
   text: string;
   /** A unit vector. */
   vector: Float32Array;
-  /** The name that a language model gave to its group. */
+  /** The topic of the mention, as a language model stated it. */
   topic?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ const WORDS_IN_LABEL = 3;
 
 /**
  * Puts mentions with a similar meaning into groups, the largest group first. Mentions that are not similar to any other
- * mention are in the last group, `other`. Deterministic.
+ * mention are in the last group, `other`. The same input always gives the same groups.
  */
 export function group(mentions: readonly MentionWithVector[]): MentionGroup[] {
   const clusters = clustersOf(mentions);
@@ -35,7 +35,7 @@ export function group(mentions: readonly MentionWithVector[]): MentionGroup[] {
   return withUniqueKeys(groups);
 }
 
-/** Agglomerative clustering with average linkage. */
+/** Returns the groups: agglomerative clustering with average linkage. */
 function clustersOf(mentions: readonly MentionWithVector[]): MentionWithVector[][] {
   const clusters = mentions.map((mention) => [mention]);
   const near = mentions.map((a) => mentions.map((b) => (a === b ? -1 : cosine(a.vector, b.vector))));
@@ -66,8 +66,8 @@ function nearest(near: readonly (readonly number[])[]): [number, number] | undef
 }
 
 /**
- * Names a group after the most frequent topic of its mentions. If no mention has a topic, the name consists of the
- * words that are in many of its mentions and in few other mentions. If there are no such words, the name is the
+ * Names a group after the most frequent topic of its mentions. If no mention has a topic, the name consists of words
+ * that are in many mentions of the group and in few other mentions. If there are no such words, the name is the
  * beginning of the first mention.
  */
 function groupOf(cluster: readonly MentionWithVector[], all: readonly MentionWithVector[]): MentionGroup {

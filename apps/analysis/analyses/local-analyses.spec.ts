@@ -13,7 +13,7 @@ const mention = (id: string, degrees: number, text = `text ${id}`): MentionWithV
 });
 
 describe('groups of mentions', () => {
-  it('contain mentions with a similar meaning and are labelled with words of these mentions; one group contains all other mentions', () => {
+  it('contain mentions with a similar meaning, and their labels are words of these mentions; one group contains all other mentions', () => {
     const found = group([
       mention('a', 0, 'The battery is empty'),
       mention('b', 5, 'Empty battery again'),
@@ -45,7 +45,7 @@ describe('groups of mentions', () => {
     ]);
   });
 
-  it('contain each mention once, and have unique keys', () => {
+  it('contain each mention only once, and have unique keys', () => {
     const angles = fc.array(fc.integer({ min: 0, max: 359 }), { maxLength: 30 });
     fc.assert(
       fc.property(angles, (all) => {
@@ -109,7 +109,7 @@ describe('a summary', () => {
     expect(summaryOf([{ text: 'So it is.', mentionIds: ['a'] }]).text).toBe('So it is.');
   });
 
-  it('uses the complete sentences of a text, or the first 400 characters if there are none', () => {
+  it('uses the complete sentences of a text, or the first 400 characters if the text has no complete sentence', () => {
     expect(sentencesOf('It broke on the first day. 👍\n\nThe shop does not answer my mails!')).toEqual([
       'It broke on the first day.',
       'The shop does not answer my mails!',

@@ -1,6 +1,6 @@
 import { cosine } from './group.js';
 
-/** A sentence of a summary, and the mentions that say it. */
+/** A sentence of a summary, and the mentions that say the same. */
 export interface CitedSentence {
   text: string;
   /** At least one. */
@@ -56,13 +56,13 @@ export function sentencesOf(text: string): string[] {
 
 /** A sentence that was chosen for a summary, with other sentences of the same meaning. */
 export interface Point extends CitedSentence {
-  /** The sentences with this meaning. The first sentence is the chosen sentence. */
+  /** The sentences with this meaning. The first is the chosen sentence. */
   wordings: string[];
 }
 
 /**
- * Chooses the sentences that are nearest to the subject without repeating each other, each with the mentions that say
- * it.
+ * Chooses the sentences that are nearest to the subject and do not repeat each other. Returns each with the mentions
+ * that say the same.
  * @param centre vector of the subject: a topic, or the average meaning of the mentions
  */
 export function pointsOf(
@@ -95,8 +95,9 @@ export function pointsOf(
 }
 
 /**
- * Makes a summary of sentences. Each sentence names the mentions that say it.
- * @throws Error if there are no sentences, or if a sentence has no mentions, because nobody could check a sentence without mentions
+ * Makes a summary of sentences. Each sentence names the mentions that say the same.
+ * @throws Error if there are no sentences, or if a sentence has no mentions, because nobody could check a sentence
+ * without mentions
  */
 export function summaryOf(sentences: readonly CitedSentence[], reader: Summary['reader'] = 'local'): Summary {
   const uncited = sentences.find(({ mentionIds }) => mentionIds.length === 0);

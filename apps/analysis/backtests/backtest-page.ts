@@ -4,7 +4,7 @@ import { testedView, type TestedItem } from './tested-item.js';
 
 /** Maximum size of a reply, which must fit into one message. */
 const MAX_REPLY_BYTES = 700_000;
-/** After this time a page ends with the items found so far. */
+/** After this time, a page ends with the items that were found until then. */
 const MAX_SEARCH_MS = 1_500;
 
 /**

@@ -2,7 +2,7 @@ import type { KeywordDefinition } from '#contracts';
 import { CountDifference, type TestedAlert } from './tested-alerts.js';
 import type { TestedItem } from './tested-item.js';
 
-/** What a backtest has counted so far. */
+/** Counts the results of a backtest. */
 export class BacktestSummary {
   /** Number of tested mentions. */
   items = 0;
@@ -10,7 +10,7 @@ export class BacktestSummary {
   private added = 0;
   private removed = 0;
   private readonly dropped = new Map<string, number>();
-  /** How often each rule fired, by rule and UTC day. */
+  /** The number of mentions for which each rule fired, by rule and UTC day. */
   private readonly fired = new Map<string, Map<string, number>>();
 
   count(item: TestedItem): void {
@@ -31,8 +31,8 @@ export class BacktestSummary {
   }
 
   /**
-   * Returns the counts as the interface returns them, with all enabled rules in their order. Call this only once, because
-   * each call adds the alerts of rules to the counts.
+   * Returns the counts as the interface returns them, with all enabled rules in their order. Must be called only one
+   * time, because each call adds the alerts of rules to the counts.
    */
   view({ rules }: KeywordDefinition, alerts: readonly TestedAlert[]) {
     for (const { ruleId, at } of alerts) if (ruleId !== null) this.countFired(ruleId, at.slice(0, 10));

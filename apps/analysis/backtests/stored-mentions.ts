@@ -17,7 +17,7 @@ export interface BacktestWindow {
   until: Date;
 }
 
-/** The position of a mention: its time, in ClickHouse's format, and its id. */
+/** The position of a mention: its time (in ClickHouse's format) and its id. */
 export interface Position {
   at: string;
   id: string;
@@ -52,7 +52,7 @@ export class StoredMentions {
     return rows[0]?.occurred_at;
   }
 
-  /** Tests all mentions of the window, in batches and in any order. */
+  /** Tests all mentions of the window, in batches. The order is not defined. */
   async *testAll(window: BacktestWindow, definition: KeywordDefinition): AsyncGenerator<TestedItem[]> {
     const result = await this.clickhouse.query({
       query: `SELECT ${COLUMNS} FROM mentions FINAL WHERE ${IN_WINDOW}`,
@@ -157,8 +157,8 @@ export class StoredMentions {
 const NO_VECTOR = new Uint8Array();
 
 /**
- * The ids come from ClickHouse, so they need no escaping. Hundreds of ids as parameters would not fit into a request's
- * URL.
+ * Returns ids as SQL. The ids come from ClickHouse, so they need no escaping. Hundreds of ids as parameters would not
+ * fit into a request's URL.
  */
 function quotedIds(rows: readonly { event_id: string }[]): string {
   return rows.map(({ event_id }) => `'${event_id}'`).join(',');

@@ -14,7 +14,7 @@ import { COUNTED_DAYS } from '../domain/counted-at.js';
 import type { BacktestWindow } from './stored-mentions.js';
 import type { TestedItem } from './tested-item.js';
 
-/** Length of the time before the window whose mentions are read for the baselines. */
+/** How far before the window mentions are read, for the baselines. */
 const HISTORY_MS = COUNTED_DAYS * 86_400_000;
 
 /** An alert that would have fired, as the interface returns it. */
@@ -30,7 +30,7 @@ export interface TestedAlert {
   name: string | null;
 }
 
-/** The difference between the mentions that alerts count with the tested rules and the mentions that were counted. */
+/** The difference that the tested rules make for the mentions that alerts count. */
 export class CountDifference {
   private readonly bins = new Map<string, BinCount>();
 

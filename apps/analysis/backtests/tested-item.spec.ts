@@ -156,7 +156,7 @@ function stored(row: MentionRow): MentionRow {
 }
 
 describe('a backtest', () => {
-  it('of the rules that the keyword already has returns the stored results for every mention [rules.backtest]', () => {
+  it('returns the stored results for every mention if it tests the rules that the keyword already has [rules.backtest]', () => {
     fc.assert(
       fc.property(definitions, items, readings, (definition, item, read) => {
         const event = live(definition, item, read);
@@ -172,7 +172,7 @@ describe('a backtest', () => {
     );
   });
 
-  it('counts the results of other rules by rule and day, and the difference from the stored results [rules.backtest]', () => {
+  it('counts the results of other rules by rule and day, and their difference from the stored results [rules.backtest]', () => {
     const definition = fromJson(KeywordDefinitionSchema, {
       muteRules: [{ value: 'promo', target: 'text' }],
       rules: [
@@ -224,7 +224,7 @@ describe('a backtest', () => {
       ],
       ...{ added: 1, removed: 1, alerts: [] },
     });
-    // Two mentions of the first five minutes no longer count. No count becomes negative.
+    // Two mentions of the first five minutes are not counted any more. No count becomes negative.
     const at = Date.parse('2026-03-04T05:05:00.000Z');
     const bin = (time: number, total: number) => ({ searchId: '', at: time, total, negative: 0 });
     const nextDay = Date.parse('2026-03-05T00:00:00.000Z');
@@ -234,7 +234,7 @@ describe('a backtest', () => {
     ]);
   });
 
-  it('subtracts no mention that alerts never counted, because its time is unknown or is more than 90 days ago [alerts.own-time]', () => {
+  it('subtracts no mention that alerts have never counted because its time is unknown or is more than 90 days ago [alerts.own-time]', () => {
     const definition = fromJson(KeywordDefinitionSchema, { muteRules: [{ value: 'promo', target: 'text' }] });
     const windowTo = '2026-03-04T05:06:00.000Z';
     const short = { windowFrom: '2026-03-04T05:00:00.000Z', windowTo };

@@ -88,7 +88,10 @@ function languagesFor(
   };
 }
 
-/** A muted mention was not read, so it is not dropped for its relevance. */
+/**
+ * Returns the readings of a stored mention. A muted mention was not read, so it gets a relevance with which it is not
+ * dropped.
+ */
 function readingOf({ lang, relevance }: TestedRow): Parameters<typeof dropOf>[1] {
   return { lang: lang ?? '', relevance: relevance ?? 100 };
 }

@@ -2,7 +2,7 @@ import { MAX_DIGEST_ITEMS } from '#contracts';
 import type { Database } from '#postgres';
 import type { WaitingItem } from '../domain/digest-content.js';
 
-/** A fact names at most this many mentions, so that it fits into a message. */
+/** The message of a digest names at most this number of mentions, so that NATS accepts the message. */
 const MAX_IDS = 10_000;
 
 /** The items of a keyword with a sequence greater than `afterSeq`, up to `cutSeq`. */
@@ -14,10 +14,10 @@ export interface ItemRange {
 
 /** The items of one digest. */
 export interface DigestItems {
-  /** At most 50: VIPs and items with the label `to_reply` first, then the newest. */
+  /** At most 50 items: VIPs and items with the label `to_reply` first, then the newest. */
   shown: WaitingItem[];
   total: number;
-  /** The earliest first, at most 10,000. */
+  /** At most 10,000, the earliest first. */
   mentionIds: string[];
 }
 
@@ -27,14 +27,17 @@ const RANGES =
   'unnest($1::uuid[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS r (keyword_id, after_seq, cut_seq, n)';
 const IN_RANGE = 'i.keyword_id = r.keyword_id AND i.seq > r.after_seq AND i.seq <= r.cut_seq';
 
-/** The ranges, and their items with their current labels. Labels that a person has set replace the labels of rules. */
+/**
+ * The beginning of a query: the ranges, and their items with the current labels. Labels that a person has set replace
+ * the labels of rules.
+ */
 const VISIBLE = `${RANGES}, LATERAL (SELECT * FROM (
     SELECT i.event_id, i.seq, i.item, COALESCE(to_jsonb(l.labels), i.item->'item'->'labels') AS labels
     FROM digest_items i LEFT JOIN mention_labels l ON l.mention_id = i.event_id
     WHERE ${IN_RANGE}) AS labelled
   WHERE NOT labels ? 'hidden') AS visible`;
 
-/** For each range, whether it contains items, including hidden items. */
+/** Returns for each range whether it contains items, including hidden items. */
 export async function haveItems(database: Database, ranges: readonly ItemRange[]): Promise<boolean[]> {
   const rows: { n: number }[] = await database.query(
     `SELECT r.n FROM ${RANGES} WHERE EXISTS (SELECT 1 FROM digest_items i WHERE ${IN_RANGE})`,
@@ -44,7 +47,7 @@ export async function haveItems(database: Database, ranges: readonly ItemRange[]
   return ranges.map((_, n) => filled.has(n + 1));
 }
 
-/** Reads the items of several digests, in their order. Hidden items are left out. */
+/** Reads the items of several digests. The result has the order of `ranges`. Hidden items are left out. */
 export async function digestItems(database: Database, ranges: readonly ItemRange[]): Promise<DigestItems[]> {
   const params = paramsOf(ranges);
   const totals: { n: number; total: number; ids: string[] }[] = await database.query(

@@ -27,8 +27,9 @@ interface Row {
 const IS_TURN = 't.keyword_id = n.keyword_id AND t.channel_id = n.channel_id AND t.mode = n.mode';
 
 /**
- * Makes the turns of keywords agree with their channels: the first digest of a new channel contains only items that are
- * found from now on; a removed channel gets no more digests. Retired and purged keywords have no turns.
+ * Creates and deletes turns, so that they agree with the channels of the keywords. The first digest of a new channel
+ * contains only items that are found from now on. A removed channel gets no more digests. Retired and purged keywords
+ * have no turns.
  * @param lastSeq the last sequence of EVENTS
  */
 export async function syncWithChannels(
@@ -93,7 +94,7 @@ export async function updateTimeZones(database: Database, now: number): Promise<
   );
 }
 
-/** Claims turns of these modes that are due, the longest due first. */
+/** Claims due turns of these modes, the longest due first. */
 export async function claimDueTurns(
   database: Database,
   modes: readonly DigestMode[],

@@ -18,10 +18,10 @@ const DAY_MS = 24 * HOUR_MS;
 const START = Date.UTC(2026, 2, 7);
 const END = Date.UTC(2026, 3, 7);
 const KEYWORDS = 1_000;
-/** After this time, the claims of a dead replica have ended. */
+/** After this time, the claims of a dead replica have ended, in ms. */
 const CLAIM_ENDS_MS = 121_000;
 
-/** The time zones. `from`, `hours`: the beginning and the length of the day on which the clocks change. */
+/** The time zones. `from` and `hours` are the beginning and the length of the day on which the clocks change. */
 const ZONES: readonly { name: string; from?: string; hours?: number }[] = [
   { name: 'UTC' },
   { name: 'Asia/Kathmandu' },
@@ -81,7 +81,7 @@ function itemsOfMonth(): Item[] {
   return items.sort((a, b) => a.at - b.at);
 }
 
-/** Fails after one of fifty appends: the digest is stored, but its turn is not. */
+/** Fails after one of fifty appends: then the digest is stored, but its turn is not. */
 class FailingStore extends EventStore {
   failures = 0;
   override async append(...args: Parameters<EventStore['append']>): Promise<number> {
@@ -92,7 +92,7 @@ class FailingStore extends EventStore {
   }
 }
 
-it('each mention of a month is in exactly one digest of each mode, at its due time, although two replicas die often and some days have 23 or 25 hours [digests.exactly-once, digests.dst, digests.times, digests.empty]', async () => {
+it('each mention of a month is in exactly one digest of each mode, at the due time of the digest, although two replicas die often and some days have 23 or 25 hours [digests.exactly-once, digests.dst, digests.times, digests.empty]', async () => {
   await insertKeywords();
   const items = itemsOfMonth();
   const store = new FailingStore(bus);

@@ -33,7 +33,7 @@ const texts = ({ priority, groups }: Digest) => [
   ...groups.flatMap(({ stories }) => stories.flatMap((story) => story.items.map(({ excerpt }) => excerpt))),
 ];
 
-it('each item is in exactly one digest of each mode while several replicas run, and no digest is made without items [digests.exactly-once, digests.empty]', async () => {
+it('each item is in exactly one digest of each mode while several replicas run, and no digest is empty [digests.exactly-once, digests.empty]', async () => {
   const scene = await fixture.scene('hourly', 'daily');
   const first = scene.event('first');
   await scene.publish(first, scene.event('second'));
@@ -74,7 +74,7 @@ it('after a crash between storing a digest and storing its turn, the stored dige
   );
   const cut = await new EventsProgress(fixture.bus).lastSeq();
   const [before] = await fixture.assembly().assemble([{ turn: turn!, appliedSeq: cut }], due);
-  // The turn was not stored. Meanwhile there are more items, and the next digest is due.
+  // The digest was stored, but its turn was not. Meanwhile there are more items, and the next digest is due.
   await scene.publish(scene.event('two'));
   const [again] = await fixture.assembly().assemble([{ turn: turn!, appliedSeq: cut + 1 }], due + HOUR_MS);
   expect(again).toEqual(before);
@@ -220,7 +220,7 @@ it('a weekly report names the alerts of its week, the earliest first [digests.re
   ]);
 });
 
-it('a new channel gets only items that are found after it was added, a removed channel gets none, and a changed time zone moves the next digest [digests.times]', async () => {
+it('a new channel gets only items that are found after the channel was added, a removed channel gets none, and a changed time zone moves the next digest [digests.times]', async () => {
   const scene = await fixture.scene('daily');
   await scene.publish(scene.event('before'));
   await scene.send('daily', 'hourly');

@@ -15,9 +15,9 @@ const PAUSE_MS = 1000;
 const ZONES_MS = 30_000;
 const PRUNE_MS = 3_600_000;
 /**
- * A brief or a report takes seconds, and with a language model a minute or more. So they are claimed separately, and do
- * not delay other digests. If a claimed turn has not begun after `BEGIN_WITHIN_MS`, its claim is ended, and a replica
- * can claim it again.
+ * A brief or a report takes seconds, and with a language model a minute or more. So briefs and reports are claimed
+ * separately, and do not delay other digests. If the work on a claimed turn has not begun after `BEGIN_WITHIN_MS`, the
+ * claim is ended, and any replica can claim the turn again.
  */
 const CLAIMS: readonly {
   modes: readonly DigestMode[];
@@ -25,12 +25,13 @@ const CLAIMS: readonly {
   groupSize: number;
   concurrency: number;
 }[] = [
-  // The items of these turns are read together, because a query for each digest would cost more than the digest.
+  // The items of a group of turns are read together, because a query for each digest would cost more than the digest
+  // itself.
   { modes: ['hourly', 'daily'], turns: 250, groupSize: 25, concurrency: 2 },
   { modes: ['daily_brief', 'weekly_report'], turns: 100, groupSize: 1, concurrency: 2 },
 ];
 const BEGIN_WITHIN_MS = 20_000;
-/** One statement deletes at most this many rows, so that it locks them for a moment only. */
+/** One statement deletes at most this many rows, so that it locks rows only for a moment. */
 const ROWS_PER_STATEMENT = 5_000;
 
 const OLD_ROWS = [
@@ -39,7 +40,7 @@ const OLD_ROWS = [
   { table: 'reports', column: 'created_at', days: 90 },
 ] as const;
 
-/** Assembles the digests that are due. Every replica does this; a turn belongs to one replica at a time. */
+/** Assembles the digests that are due. Every replica does this. Only one replica at a time has the claim of a turn. */
 @Injectable()
 export class DigestsLoop implements Loop {
   readonly name = 'digests';
@@ -74,7 +75,7 @@ export class DigestsLoop implements Loop {
     await Promise.all(this.repeated.map((one) => one.stop()));
   }
 
-  /** Assembles some of the digests of each kind that are due. @returns true if more digests may be due already */
+  /** Assembles some of the due digests of each kind. @returns true if more digests may be due already */
   async round(now = systemClock.now().getTime()): Promise<boolean> {
     const more = await Promise.all(CLAIMS.map((claim) => this.assembleClaimed(claim, now)));
     return more.includes(true);
@@ -112,11 +113,12 @@ export class DigestsLoop implements Loop {
       ...empty.map(({ turn, appliedSeq }) => turnAfter(turn, duePeriod(turn, appliedSeq, now))),
       ...assembled.flat(),
     ]);
-    // Early turns would be claimed again immediately, so they are not a reason to continue without a pause.
+    // Turns that must wait for the stored items would be claimed again immediately. So they are no reason to continue
+    // without a pause.
     return turns.length === max && due.length > 0;
   }
 
-  /** @returns the turns to store. A failed turn is left out: it is claimed again when its claim has ended */
+  /** @returns the turns to store. A failed turn is left out: it is claimed again after its claim has ended */
   private async assembleGroup(group: readonly DueTurn[], now: number): Promise<DigestTurn[]> {
     const failed = (error: unknown, { keywordId, channelId, mode }: DigestTurn) =>
       this.log.error(
@@ -136,7 +138,7 @@ export class DigestsLoop implements Loop {
     }
   }
 
-  /** @returns true if there may be more to delete */
+  /** @returns true if there may be more rows to delete */
   async prune(): Promise<boolean> {
     let hasMore = false;
     for (const { table, column, days } of OLD_ROWS) {

@@ -11,7 +11,7 @@ const ZONES = [
   ...['Australia/Lord_Howe', 'America/St_Johns', 'Pacific/Apia', 'Africa/Casablanca', 'America/Santiago'],
 ];
 
-/** Returns the wall clock of an instant. It is computed without the library that the code under test uses. */
+/** Returns the wall clock of an instant. Does not use the library that the code under test uses. */
 function wallClock(at: number, timeZone: string) {
   const format = new Intl.DateTimeFormat('en-GB', {
     timeZone,
@@ -47,7 +47,7 @@ describe('the time at which a digest is due', () => {
     );
   });
 
-  it('is the first due time after the given time, and follows the last due time [digests.times, digests.dst]', () => {
+  it('is the first due time after the given time, and comes directly after the last due time [digests.times, digests.dst]', () => {
     fc.assert(
       fc.property(
         modes,
@@ -58,7 +58,7 @@ describe('the time at which a digest is due', () => {
           const due = nextDue(mode, zone, after);
           expect(due).toBeGreaterThan(after);
           expect(nextDue(mode, zone, due - 1)).toBe(due);
-          // The same due times follow from any earlier time.
+          // Any earlier time gives the same due times.
           let other = nextDue(mode, zone, after - (mode === 'hourly' ? back % (6 * HOUR_MS) : back));
           while (other < due) other = nextDue(mode, zone, other);
           expect(other).toBe(due);
@@ -73,7 +73,7 @@ describe('the time at which a digest is due', () => {
     ['a day of 23 hours', '2026-03-29', 23],
     ['a day of 25 hours', '2026-10-25', 25],
     ['an ordinary day', '2026-06-01', 24],
-  ])('comes once for each hour of %s, and once for the day [digests.dst]', (_, date, hours) => {
+  ])('occurs once for each hour of %s, and once for the day [digests.dst]', (_, date, hours) => {
     const zone = 'Europe/Berlin';
     const [day = '', month = ''] = date.split('-').reverse();
     const start = Date.parse(`${date}T00:00:00Z`) - 12 * HOUR_MS;
@@ -102,7 +102,7 @@ describe('the content of a digest', () => {
   });
   const head = { id: 'd' } as unknown as DigestHead;
 
-  it('begins with VIPs and items to reply to, then has buckets and stories, the largest first [digests.order]', () => {
+  it('begins with VIPs and items to reply to; then come buckets and stories, the largest first [digests.order]', () => {
     const [a, b] = [
       { key: 'a', label: 'A' },
       { key: 'b', label: 'B' },
@@ -135,7 +135,7 @@ describe('the content of a digest', () => {
   });
 });
 
-it('the period of a channel that was added again begins when it was added, not at the end of its last digest', () => {
+it('the period of a channel that was added again begins when the channel was added, not at the end of its last digest', () => {
   const added = Date.UTC(2026, 2, 2, 12);
   const turn: DigestTurn = {
     ...{ keywordId: 'k', channelId: 'c', mode: 'daily', accountId: 'a', timeZone: 'UTC' },

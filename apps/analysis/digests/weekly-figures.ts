@@ -136,7 +136,7 @@ export class WeeklyFigures {
     }));
   }
 
-  /** Alerts are events of the keyword itself. In the index of events, their watch id is the id of the keyword. */
+  /** Alerts are events of the keyword itself. In the table of events, their watch id is the id of the keyword. */
   private async alerts(params: Record<string, unknown>): Promise<WeeklyReport['alerts']> {
     const rows = await this.select<{ at: string; envelope: string }>(
       params,

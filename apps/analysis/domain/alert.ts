@@ -4,7 +4,7 @@ import { AlertEventSchema, type AlertEvent, type AlertFired } from '#contracts';
 /** The last episode of each rule of a keyword, by the key of the rule (its id, or `spike`). */
 export type AlertsState = ReadonlyMap<string, AlertEpisode>;
 
-/** An episode begins when a rule fires. While it is open, the rule does not fire again. */
+/** An episode begins when a rule fires. While the episode is open, the rule does not fire again. */
 export type AlertEpisode =
   | { status: 'open'; alertId: string; suppressedUntil: string }
   | { status: 'ended'; alertId: string; suppressedUntil: string };
@@ -24,7 +24,7 @@ export const NO_ALERTS: AlertsState = new Map();
 
 /**
  * Returns the facts of an evaluation. Another replica can have evaluated the same mentions before. So a rule does not
- * fire if its episode is open, or if it fired less than 60 minutes ago.
+ * fire if its episode is open, or if the rule fired less than 60 minutes ago.
  */
 export function decide({ ended, fired, at }: AlertCommand, state: AlertsState): AlertEvent[] {
   const events: AlertEvent[] = [];

@@ -4,7 +4,7 @@ import { coBrandsOf } from './co-brands.js';
 const brands = (text: string, listed: string[] = []) =>
   coBrandsOf({ title: '', text, names: ['Acme'], listed });
 
-describe('other brands than the subject', () => {
+describe('brands other than the subject', () => {
   it.each([
     ['Acme vs Globex: which one?', ['Globex']],
     ['We moved from Globex to Acme', ['Globex']],
@@ -30,7 +30,7 @@ describe('other brands than the subject', () => {
     expect(brands(text)).toEqual([]);
   });
 
-  it('include the listed brands wherever they occur as whole words, in any case', () => {
+  it('include the listed brands wherever these occur as whole words, in upper or lower case', () => {
     expect(brands('acme is fine, globex is not; initechs neither', ['Globex', 'Initech'])).toEqual([
       'Globex',
     ]);
@@ -43,7 +43,7 @@ describe('other brands than the subject', () => {
     ]);
   });
 
-  it('are each named once, in their first spelling', () => {
+  it('are listed without duplicates, in the spelling of their first occurrence', () => {
     expect(brands('Acme vs Globex. Really: Acme vs GLOBEX')).toEqual(['Globex']);
   });
 

@@ -76,7 +76,7 @@ function folded(name: string): string {
   return lowerCase(name.trim());
 }
 
-/** Returns the positions at which the name occurs as whole words, in any case; at most 20. */
+/** Returns the positions at which the name occurs as whole words, in upper or lower case; at most 20. */
 function positionsOf(text: string, name: string): number[] {
   const positions: number[] = [];
   const [haystack, needle] = [lowerCase(text), folded(name)];

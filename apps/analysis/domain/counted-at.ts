@@ -1,18 +1,18 @@
 import type { Check, Event, Item } from '#contracts';
 
 /**
- * An item without a date appeared at some time in the period of its check. If the period is longer than this, the time
- * is too uncertain.
+ * An item without a date appeared at some time in the period of its check. If this period is longer than
+ * `MAX_UNDATED_MS`, the time is too uncertain.
  */
 const MAX_UNDATED_MS = 2 * 3_600_000;
-/** No baseline uses older history. */
+/** Alerts do not count events that are older than this number of days, because no baseline uses them. */
 export const COUNTED_DAYS = 90;
 const COUNTED_MS = COUNTED_DAYS * 24 * 3_600_000;
 
 /**
  * Returns when an item appeared, for the counts of alerts: the time of its publication, but not later than the end of
- * its check, because clocks of upstreams can be ahead. For an item without a date, the end of its check is used if the
- * previous check was recent. After a gap, the time is not known.
+ * its check, because clocks of upstreams can be ahead. For an item without a date: the end of its check if the previous
+ * check was recent. After a gap, the time is not known.
  * @returns ISO 8601; empty if the time is not known
  */
 export function countedAtOf(
@@ -27,7 +27,7 @@ export function countedAtOf(
 
 /**
  * Returns the instant at which alerts count an event, in ms. Undefined for an event that is not counted: its item is
- * dropped or hidden, or has no time at which it can be counted (`appearedAt`).
+ * dropped or hidden, or `appearedAt` returns undefined.
  */
 export function countsAt(
   event: Pick<Event, 'countedAt' | 'dropped' | 'labels' | 'matched' | 'occurredAt'>,
@@ -36,9 +36,11 @@ export function countsAt(
 }
 
 /**
- * Returns the instant at which alerts count an event if it is neither dropped nor hidden, in ms. Undefined if it is
- * never counted: the time at which its item appeared is not known, its item was published more than 90 days before it
- * was found, or it is an event of the keyword itself.
+ * Returns the instant at which alerts count an event whose item is neither dropped nor hidden, in ms. Undefined if
+ * alerts never count the event:
+ * - The time at which its item appeared is not known.
+ * - Its item was published more than 90 days before it was found.
+ * - It is an event of the keyword itself, without an item.
  */
 export function appearedAt(event: Pick<Event, 'countedAt' | 'matched' | 'occurredAt'>): number | undefined {
   const item = event.matched?.item;

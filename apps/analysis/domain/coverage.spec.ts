@@ -25,13 +25,13 @@ describe('the period that a check covers', () => {
     return covered && [(covered.from - START) / 60_000, (covered.to - START) / 60_000];
   };
 
-  it('is its window, or begins at the oldest new item if there was a gap; a failed check covers nothing [alerts.blind]', () => {
+  it('is the window of the check, or begins at the oldest new item if there was a gap; a failed check covers nothing [alerts.blind]', () => {
     expect(period({})).toEqual([0, 60]);
     expect(period({ gap: true })).toEqual([30, 60]);
     expect(period({ failure: { kind: 'timeout' } })).toBeUndefined();
   });
 
-  it('begins at the oldest item of a first scan if all its items were kept [alerts.first-scan]', () => {
+  it('begins at the oldest item if the check is a first scan whose items were all kept [alerts.first-scan]', () => {
     expect(period({ baseline: true, windowFrom: '' })).toEqual([-90, 60]);
     expect(period({ baseline: true, windowFrom: '', rememberedItemIds: ['c'] })).toEqual([60, 60]);
     expect(period({ baseline: true, windowFrom: '', source: 'rss' })).toEqual([60, 60]);

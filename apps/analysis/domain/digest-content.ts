@@ -5,11 +5,11 @@ export interface WaitingItem {
   item: DigestItem;
   bucket: { key: string; label: string } | null;
   storyId: string | null;
-  /** The item's own title and text, for a summary; without the title of its parent. */
+  /** The item's own title and text, for a summary. The title of a parent post is left out. */
   own: string;
 }
 
-/** The fields of a digest other than its items. */
+/** The fields of a digest, without its items. */
 export type DigestHead = Pick<
   Digest,
   'id' | 'mode' | 'channelId' | 'keyword' | 'period' | 'timezone' | 'summary' | 'report'
@@ -19,8 +19,7 @@ const EXCERPT_CHARACTERS = 300;
 const OWN_CHARACTERS = 2_000;
 
 /**
- * Returns the item of an event. Undefined if the event has no item, is not pushed, or is hidden: then it is in no
- * digest.
+ * Returns the item of an event. Undefined if no digest contains the event: it has no item, is not pushed, or is hidden.
  */
 export function waitingItemOf(event: Event): WaitingItem | undefined {
   const item = event.matched?.item;
@@ -69,7 +68,10 @@ function isUrgent({ item }: WaitingItem): boolean {
   return item.vip || item.labels.includes('to_reply');
 }
 
-/** The largest groups first, and in each group the largest stories; items without a bucket are last. */
+/**
+ * Groups items by bucket, and the items of a bucket by story. The largest groups and stories come first; items without
+ * a bucket are last.
+ */
 function groupsOf(items: readonly WaitingItem[]): DigestGroup[] {
   const groups = [...partsOf(items, ({ bucket }) => bucket?.key ?? '').entries()].map(([key, members]) => ({
     bucket: key === '' ? null : (members[0]?.bucket ?? null),
@@ -82,7 +84,7 @@ function groupsOf(items: readonly WaitingItem[]): DigestGroup[] {
 }
 
 function storiesOf(items: readonly WaitingItem[]): DigestStory[] {
-  // Each item without a story forms its own part.
+  // An item without a story forms a story alone.
   const parts = partsOf(items, ({ storyId, item }) => storyId ?? `item ${item.mentionId}`);
   return [...parts.values()]
     .map((members) => ({

@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import type { DigestMode } from '#contracts';
 
-/** The local hour of digests that come once a day or a week. */
+/** The local hour at which daily and weekly digests are due. */
 const DIGEST_HOUR = 9;
 const MONDAY = 1;
 
@@ -22,7 +22,7 @@ export function nextDue(mode: DigestMode, timeZone: string, after: number): numb
   return due;
 }
 
-/** The last results, because thousands of keywords have the same time zone and are due at the same time. */
+/** The last results are kept, because thousands of keywords have the same time zone and are due at the same time. */
 const DUE_CACHE = new Map<string, number>();
 const MAX_CACHED = 2_000;
 
@@ -39,7 +39,7 @@ function computeDue(mode: DigestMode, timeZone: string, after: number): number {
 
 /** Returns the latest due time of the mode that is not later than `at`, in ms. */
 export function lastDue(mode: DigestMode, timeZone: string, at: number): number {
-  // The search begins earlier than the longest time between two digests.
+  // The loop begins further back than the longest time between two digests.
   let due = nextDue(mode, timeZone, at - LOOK_BACK_MS[mode]);
   for (let next = due; next <= at; next = nextDue(mode, timeZone, next)) due = next;
   return due;

@@ -2,7 +2,7 @@ import type { DigestMode } from '#contracts';
 import { derivedId, isoOf } from '#kernel';
 import { lastDue, nextDue } from './digest-times.js';
 
-/** The next digest of a channel of a keyword in one mode. Times in ms. */
+/** The next digest of a keyword for one channel in one mode. Times in ms. */
 export interface DigestTurn {
   keywordId: string;
   channelId: string;
@@ -11,9 +11,9 @@ export interface DigestTurn {
   timeZone: string;
   /** The end of the previous digest. */
   periodFrom: number;
-  /** Items up to this sequence of EVENTS were in an earlier digest. */
+  /** Items up to this sequence of EVENTS were considered for an earlier digest. */
   afterSeq: number;
-  /** Sequence in DIGESTS of the previous digest; 0 if there is none. */
+  /** The sequence of the previous digest in DIGESTS; 0 if there is none. */
   digestSeq: number;
   dueAt: number;
 }
@@ -40,7 +40,7 @@ export function duePeriod(turn: DigestTurn, appliedSeq: number, now: number): Du
   };
 }
 
-/** Returns the id of the next digest of a turn. It is the same each time the digest is assembled. */
+/** Returns the id of the next digest of a turn. The id is the same each time the digest is assembled. */
 export function digestIdOf({ keywordId, channelId, mode, periodFrom }: DigestTurn): string {
   return derivedId('digest', keywordId, channelId, mode, isoOf(periodFrom));
 }
@@ -54,19 +54,20 @@ export interface StoredDigest {
 }
 
 /**
- * Returns the turn after a stored digest that is newer than the last digest that `turn` knows. This happens after a
- * crash, or if another replica stored the digest.
+ * Returns the turn after a stored digest that is newer than the last digest that `turn` knows. Such a digest exists
+ * after a crash, or if another replica stored it.
  * @param stored the last digest of the subject; undefined if the stream no longer contains it
  */
 export function turnAfterStored(turn: DigestTurn, stored: StoredDigest | undefined): DigestTurn {
   if (!stored) return { ...turn, digestSeq: 0 };
   const cutSeq = Math.max(turn.afterSeq, stored.cutSeq);
-  // If a channel was removed and added again, the period begins when it was added, which is later than its last digest.
+  // If a channel was removed and added again, the period begins when the channel was added, which is later than the
+  // channel's last digest.
   const to = Math.max(turn.periodFrom, stored.periodTo);
   return { ...turnAfter(turn, { to, cutSeq }), digestSeq: stored.seq };
 }
 
-/** Returns the turn after a period, with a digest or without one. */
+/** Returns the turn after a period, whether or not the period had a digest. */
 export function turnAfter(turn: DigestTurn, { to, cutSeq }: Pick<DuePeriod, 'to' | 'cutSeq'>): DigestTurn {
   return { ...turn, periodFrom: to, afterSeq: cutSeq, dueAt: nextDue(turn.mode, turn.timeZone, to) };
 }

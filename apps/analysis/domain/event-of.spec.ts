@@ -76,7 +76,7 @@ describe('the envelope of an item that was read', () => {
     return JSON.parse(new TextDecoder().decode(event.envelope)) as Record<string, unknown>;
   };
 
-  it('has an analysis with null for values that were not read, after all other keys [readings.null]', () => {
+  it('has the key analysis after all other keys, with null for each value that was not read [readings.null]', () => {
     const analysis = { sentiment: 'negative', relevance: 80, reader: 'local', model: 'm', version: '1' };
     const envelope = envelopeOf({ relevance: 80, analysis });
     expect(Object.keys(envelope).slice(-2)).toEqual(['ai', 'analysis']);
@@ -107,7 +107,7 @@ describe('the charges of an event', () => {
     );
   };
 
-  it('are 1 for sentiment and intent together, and 1 for a bucket [credits.readings, readings.one-pass]', () => {
+  it('are 1 credit for sentiment and intent together, and 1 credit for a bucket [credits.readings, readings.one-pass]', () => {
     expect(chargesOf(false)).toEqual([
       ['analysis', 1],
       ['bucket', 1],
@@ -122,7 +122,7 @@ describe('the charges of an event', () => {
     ['completed', 2],
     ['failed', 0],
     ['timeout', 0],
-  ] as const)('for an agent step with the status %s are %d', (status, credits) => {
+  ] as const)('include, if the agent step has the status %s, %d credits for the step', (status, credits) => {
     const draft = eventOf(checkOf(), matched, treatment, create(ItemReadingSchema));
     const ai = { status, output: null, model: null, version: null };
     const { charges, envelope } = finishedEvent(draft, { ai, records: [] });
@@ -143,7 +143,7 @@ describe('the reason why an item is dropped after its reading', () => {
     [['en', 'fr'], '', undefined],
     [[], 'xx', undefined],
   ])(
-    'for the languages %j of the keyword and the language %j of the item is %s',
+    'depends on the languages of the keyword: for %j and an item in %j it is %s',
     (languages, lang, reason) => {
       expect(dropped(languages, undefined, lang, 100)).toBe(reason);
     },
@@ -156,7 +156,7 @@ describe('the reason why an item is dropped after its reading', () => {
     expect(dropped([], undefined, 'en', 0)).toBeUndefined();
   });
 
-  it('is its language if both its language and its relevance would drop it', () => {
+  it('is the language of the item if both the language and the relevance would drop the item', () => {
     expect(dropped(['en'], 50, 'de', 10)).toBe('language');
   });
 });
@@ -185,7 +185,7 @@ describe('an event that may wait for readings', () => {
     });
   });
 
-  it('gets a failed agent step immediately if there is no language model, or if the account cannot pay', () => {
+  it('immediately gets a failed agent step if there is no language model, or if the account cannot pay', () => {
     for (const [isPaid, hasModel] of [
       [true, false],
       [false, true],
@@ -208,7 +208,7 @@ describe('an event that may wait for readings', () => {
     });
   });
 
-  it('does not wait when it is dropped', () => {
+  it('does not wait when its item is dropped', () => {
     expect(askedOrFinal(draftOf({ dropped: true }), { ...wanted, agentStep }, true)).toHaveProperty('final');
   });
 

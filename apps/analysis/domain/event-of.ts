@@ -13,7 +13,7 @@ import { countedAtOf } from './counted-at.js';
 import { envelopeBytes } from './envelope-of.js';
 import { chargesOf } from './reading-charges.js';
 
-/** What the settings of a keyword do with an item (drop it, mark it as VIP), with the reasons. */
+/** What the settings of a keyword do with an item: drop the item or mark it as VIP, with the reasons. */
 export interface Treatment {
   dropped: Pick<Dropped, 'reason' | 'rule'> | undefined;
   vip: boolean;
@@ -49,7 +49,7 @@ export function eventOf(
     backfilled,
     checkId: check.checkId,
     matched,
-    // Checks of earlier versions do not contain the mode.
+    // Checks that earlier versions stored do not contain the mode.
     matchMode: check.matchMode || treatment.matchMode,
     vip: treatment.vip,
     ...(treatment.dropped ? { dropped: treatment.dropped } : {}),
@@ -87,7 +87,10 @@ export function dropOf(
   return undefined;
 }
 
-/** `pt` accepts `pt-BR`; `pt-BR` accepts `pt`, because most sources and readers do not name a region. */
+/**
+ * Returns whether a language is accepted. `pt` accepts `pt-BR`; `pt-BR` accepts `pt`, because most sources and readers
+ * do not state a region.
+ */
 function isSameLanguage(wanted: string, found: string): boolean {
   const [a = '', b = ''] = [wanted.toLowerCase(), found.toLowerCase()];
   return a === b || a.startsWith(`${b}-`) || b.startsWith(`${a}-`);

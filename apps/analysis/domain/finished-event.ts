@@ -3,7 +3,7 @@ import { EventSchema, type Analysis, type Bucket, type Event, type ReadingRecord
 import { envelopeBytes } from './envelope-of.js';
 import { chargesOf } from './reading-charges.js';
 
-/** The answers for which an event waited. If a key is absent, the value of the draft stays. */
+/** The answers for which an event waited. If a key is absent, the event keeps the value of the draft. */
 export interface Answers {
   analysis?: Analysis;
   /** Null: the item belongs to no bucket, or the model gave no valid answer. */

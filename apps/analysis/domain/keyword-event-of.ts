@@ -15,7 +15,7 @@ import { derivedId } from '#kernel';
 
 /**
  * Returns the events about the keyword itself: `keyword.paused` if the keyword was running before, `keyword.resumed` if
- * it runs again. Other pauses and resumes of the decision change only the reasons, and have no event.
+ * it runs again. Pauses and resumes that change only the reasons have no event.
  */
 export function keywordEventsOf(decision: KeywordDecision): Event[] {
   const { accountId, subjectId: keywordId, commandId, decidedAt: occurredAt } = decision;
@@ -136,7 +136,7 @@ function keywordEvent({
   return create(EventSchema, {
     eventId,
     accountId,
-    // The event has no watch. Its subject needs an id in this place, so the id of the keyword is used.
+    // The event has no watch. Its subject needs an id in the place of the watch, so the id of the keyword is used.
     watchId: keywordId,
     keywordId,
     type,

@@ -19,7 +19,7 @@ const anyChange = fc
   .map(({ labels, ...more }) => change({ ...(labels ? { labels: { labels } } : {}), ...more }));
 
 describe('decisions about a mention', () => {
-  it('store labels sorted and without duplicates, and store corrections with them', () => {
+  it('store labels, sorted and without duplicates, and corrections', () => {
     const command = change({ labels: { labels: ['starred', 'flagged', 'starred'] }, sentiment: 'positive' });
     expect(after(UNLABELLED, command)).toEqual({
       labels: ['flagged', 'starred'],
@@ -27,7 +27,7 @@ describe('decisions about a mention', () => {
     });
   });
 
-  it('record that a person wants no labels, because a rule may have set some', () => {
+  it('record that a person wants no labels, because a rule may have set labels', () => {
     const decided = after(UNLABELLED, change({ labels: { labels: [] } }));
     expect(decided.labels).toEqual([]);
     expect(after(UNLABELLED, change({ relevance: 1 })).labels).toBeUndefined();
@@ -57,7 +57,7 @@ describe('decisions about a mention', () => {
     );
   });
 
-  it('give each key the value of the last command that named it', () => {
+  it('give each key the value of the last command that contained the key', () => {
     fc.assert(
       fc.property(fc.array(anyChange, { maxLength: 8 }), (commands) => {
         const state = commands.reduce(after, UNLABELLED);

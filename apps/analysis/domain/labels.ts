@@ -3,7 +3,10 @@ import { LabelEventSchema, type ChangeMention, type LabelEvent } from '#contract
 
 /** A person's decisions about a mention. */
 export interface LabelState {
-  /** Undefined if no person has set labels. The mention then has the labels that rules set. */
+  /**
+   * The labels that a person has set. Undefined if no person has set labels: then the mention has the labels that rules
+   * set.
+   */
   labels: readonly string[] | undefined;
   corrections: Readonly<Corrections>;
 }
@@ -19,7 +22,7 @@ export interface Corrections {
 /** The state of a mention about which no person has decided. */
 export const UNLABELLED: LabelState = { labels: undefined, corrections: {} };
 
-/** The values in a command that remove a correction: of a text, and of a number. */
+/** The values in a command that remove a correction. The first is for texts, the second for numbers. */
 const NO_TEXT = '';
 const NO_NUMBER = -1;
 

@@ -25,7 +25,7 @@ describe('the key of a bucket', () => {
     expect(bucketKey('iPhone 15')).not.toBe(bucketKey('iPhone 16'));
   });
 
-  it('is the same when it is computed from the key itself', () => {
+  it('does not change when it is computed again from the key itself', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (name) =>
         expect(bucketKey(bucketKey(name))).toBe(bucketKey(name)),
@@ -34,7 +34,7 @@ describe('the key of a bucket', () => {
   });
 });
 
-describe('product-model', () => {
+describe('the preset product-model', () => {
   it.each([
     ['My iPhone 15 Pro gets hot', 'iphone-15-pro'],
     ['my iphone15 Pro gets hot', 'iphone-15-pro'],
@@ -55,7 +55,7 @@ describe('product-model', () => {
   });
 });
 
-describe('theme-sentiment', () => {
+describe('the preset theme-sentiment', () => {
   it('joins the theme and the sentiment', () => {
     const given = input('It became far too expensive', { sentiment: 'negative' });
     expect(localBucket('theme-sentiment', given)).toEqual({
@@ -88,7 +88,7 @@ describe('the preset', () => {
     expect(localBucket('custom', input('anything'))).toBeUndefined();
   });
 
-  it('of any kind never throws, for any text', () => {
+  it('never throws, whatever its kind and the text are', () => {
     const presets = fc.constantFrom<BucketPreset>('product-model', 'theme-sentiment', 'seller', 'duplicates');
     fc.assert(
       fc.property(

@@ -22,7 +22,7 @@ export type ModelResult<T> =
   | { kind: 'answered'; value: T; model: string; promptVersion: string; durationMs: number }
   | { kind: 'none' | 'late' | 'missed'; why: string };
 
-/** The results for one event; a key is absent if the model was not asked for it. */
+/** The results for one event. A key is absent if the model was not asked for this reading. */
 export interface ModelAnswers {
   analysis?: ModelResult<{
     sentiment: Sentiment;
@@ -35,7 +35,7 @@ export interface ModelAnswers {
   step?: ModelResult<object>;
 }
 
-/** Returns the same result for everything that a question asks. */
+/** Returns the given result for each reading that a question asks for. */
 export function sameForAll(
   { analysis, bucketPreset, agentStep }: ReadingAsked,
   result: ModelResult<never>,
@@ -48,9 +48,10 @@ export function sameForAll(
 }
 
 /**
- * Returns the answers that make the draft final. If the model did not read sentiment and intent, the values of the
- * local reader stay. If the model was not asked about the bucket or did not answer in time, the local bucket stays. If
- * its answer about the bucket was invalid, the event has no bucket.
+ * Returns the answers that make the draft final.
+ * - If the model did not read sentiment and intent, the values of the local reader stay.
+ * - If the model was not asked about the bucket, or did not answer in time, the local bucket stays.
+ * - If the model's answer about the bucket was invalid, the event has no bucket.
  */
 export function answersOf(draft: Event, { analysis, bucket, step }: ModelAnswers): Answers {
   const records: ReadingRecord[] = [];

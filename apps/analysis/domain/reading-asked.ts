@@ -14,9 +14,9 @@ import { finishedEvent } from './finished-event.js';
 export interface WantedReadings {
   subject: { names: readonly string[]; role: string; about?: string };
   agentStep: AgentStep | undefined;
-  /** Empty: no bucket. */
+  /** Empty if the keyword wants no bucket. */
   bucketPreset: string;
-  /** The keyword's rules; they run on the final event. */
+  /** The keyword's rules, which run on the final event. */
   rules: readonly Rule[];
   /** True if the account can pay the readings of this event. */
   isPaid: boolean;
@@ -27,8 +27,8 @@ const MODEL_PRESETS: ReadonlySet<string> = new Set(['product-model', 'theme-sent
 
 /**
  * Returns the question that an event waits for, or the final event if there is nothing to wait for: the item is
- * dropped, there is no language model, the account cannot pay, or the keyword wants no reading of a model. A backfilled
- * item is kept as a mention and its event is not pushed, so it gets no agent step.
+ * dropped, there is no language model, the account cannot pay, or the keyword wants no reading of a model. The event of
+ * a backfilled item is not pushed, so it gets no agent step.
  */
 export function askedOrFinal(
   draft: Event,
@@ -54,7 +54,9 @@ export function askedOrFinal(
   };
 }
 
-/** Returns the final event if the language model is not asked. An agent step gets the status `failed`. */
+/**
+ * Returns the final event of a draft for which the language model is not asked. An agent step gets the status `failed`.
+ */
 export function withoutModel(draft: Event, agentStep: AgentStep | undefined): Event {
   if (!agentStep || draft.backfilled) return draft;
   return finishedEvent(draft, {

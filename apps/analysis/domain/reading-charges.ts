@@ -12,8 +12,8 @@ import {
 
 /**
  * Returns the charges for an event's readings: sentiment and intent together, the bucket, other brands, the agent step.
- * A dropped event has no charges. An agent step without an answer, and the search for a bucket that finds none, are
- * free.
+ * A dropped event has no charges. An agent step without an answer is free, and so is the search for a bucket if it
+ * finds none.
  */
 export function chargesOf(
   event: Pick<Event, 'dropped' | 'analysis' | 'bucket' | 'aiJson' | 'readings' | 'source' | 'type'>,
@@ -28,9 +28,7 @@ export function chargesOf(
   ];
 }
 
-/**
- * Returns the charge for finding other brands than the subject: one charge for each searched answer of an AI engine.
- */
+/** Returns the charge for finding other brands (co-brands): one charge for each searched answer of an AI engine. */
 function coBrandCharges({
   readings,
   source,
@@ -45,8 +43,8 @@ function coBrandCharges({
 export const CO_BRANDS = 'co_brands';
 
 /**
- * Returns the price in credits of finding other brands than the subject in one item. Only answers of AI engines have a
- * price. All other items, and events about citations in the same answer, are free.
+ * Returns the price in credits of finding co-brands in one item. Only answers of AI engines have a price. All other
+ * items, and events about citations in the same answer, are free.
  */
 export function coBrandCredits(source: string, type: string): number {
   return type.startsWith('answer.') ? creditsOfCoBrands(source as SourceId) : 0;

@@ -9,7 +9,7 @@ import { AnalysedMentions } from '../analyses/analysed-mentions.js';
 import { AnalysisWork, type AnalysisResult } from '../analyses/analysis-work.js';
 import { WorkCharges } from '../search/work-charges.js';
 
-/** The reservation lasts longer than an analysis takes. */
+/** The reservation of an analysis lasts this long: longer than an analysis takes. */
 const RESERVATION_SECONDS = 300;
 /** Maximum size of the outputs in a reply, which must fit into one message. */
 const MAX_REPLY_BYTES = 700_000;
@@ -52,7 +52,7 @@ export class AnalysesHandler {
   }
 }
 
-/** Turns outputs that do not fit into the reply into errors, so that they are not charged. */
+/** Replaces outputs that do not fit into the reply by errors, so that these outputs are not charged. */
 function withinReply(result: AnalysisResult): AnalysisResult {
   if (!result.outputs) return result;
   let bytes = 0;

@@ -28,7 +28,8 @@ describe('checks that are handled alone after a failure of their batch', () => {
       if (isFailing && item.text === 'bad') throw new Error('defect');
       return POSITIVE;
     });
-    // The first part has all items of the first check and some of the second; reading the second part fails.
+    // The first part of the batch has all items of the first check and some items of the second check. Reading the
+    // second part fails.
     const messages = [
       messageOf(first.check(...items(10))),
       messageOf(second.check(...items(19), { text: 'bad' })),
@@ -46,7 +47,7 @@ describe('checks that are handled alone after a failure of their batch', () => {
     }
   });
 
-  it('do not count their cost twice against the credits of the account', async () => {
+  it('use the credits of the account only once', async () => {
     const [scene, other] = [await fixture.scene({}, 40), await fixture.scene()];
     let isFailing = true;
     const { handler } = fixture.handler(({ item }) => {

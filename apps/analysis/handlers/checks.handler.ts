@@ -30,12 +30,12 @@ import { settingsOf, type WatchSettings } from './treatment.js';
 
 /**
  * Turns checks into events. Applies mutes and VIPs, makes the readings, applies the drops that depend on readings, and
- * then runs the rules. An event that needs a reading of the language model is stored as a question. It is published
- * when the question is answered.
+ * then runs the rules. An event that needs a reading of the language model is stored as a question, and is published
+ * after the question is answered.
  */
 @Controller()
 export class ChecksHandler {
-  /** Messages that this process has handled before. After a failure of their batch, each is handled alone. */
+  /** Messages that this process has handled before. A message is handled alone after its batch has failed. */
   private readonly handled = new WeakSet<CheckMessage>();
 
   constructor(
@@ -46,7 +46,8 @@ export class ChecksHandler {
     @Inject(LLM) private readonly llm: object | undefined,
   ) {}
 
-  // A check has at most 1,000 items, and an item takes the reader a few milliseconds: a batch ends within minutes.
+  // A check has at most 1,000 items, and the reader needs a few milliseconds for an item. So a batch ends within
+  // minutes.
   @ConsumerPattern({ stream: 'CHECKS', name: 'analysis-events', batchSize: 30 })
   async handle(batch: readonly CheckMessage[]): Promise<Outcome[]> {
     const checks = batch.map(({ data }) => parse(data));
@@ -65,7 +66,8 @@ export class ChecksHandler {
     // The threads of the reader read the next part while the current part is stored and published.
     for (const part of [...partsOf(checksOfBatch), undefined]) {
       const steps = [part && this.read(part), read && this.publish(read)] as const;
-      // Waits for both, even if one fails: the messages are then handled alone, and nothing may still be published.
+      // Waits for both steps, even if one fails: each message is then handled alone, and no publishing may be in
+      // progress.
       await Promise.allSettled(steps);
       [read] = await Promise.all(steps);
     }
@@ -73,7 +75,7 @@ export class ChecksHandler {
     return Promise.all(checks.map((check) => this.outcomeOf(check, settings)));
   }
 
-  /** Returns what earlier attempts at the message may have stored; undefined for the first attempt. */
+  /** Returns what earlier attempts at the message have stored; undefined for the first attempt. */
   private async earlierOf(message: CheckMessage, check: Check): Promise<Earlier | undefined> {
     const isRepeated = wasHandledBefore(message) || this.handled.has(message);
     this.handled.add(message);
@@ -90,7 +92,7 @@ export class ChecksHandler {
   }
 
   private async publish({ checks, local }: ReadPart): Promise<void> {
-    // Reading may have taken long. If a keyword was purged meanwhile, nothing of it is written.
+    // The readings may have taken long. If a keyword was purged meanwhile, nothing about this keyword is written.
     const known = await knownWatches(
       this.database,
       checks.map(({ check }) => check.watchId),
@@ -119,8 +121,8 @@ export class ChecksHandler {
   ): Promise<{ messages: Unstored[]; final: readonly Event[] }> {
     const results = await Promise.all(
       draftsOf(one, readings).map(async (draft) => {
-        // The question is already stored. The event is published with its answer, even if there is no language model
-        // any more.
+        // The question is already stored. Its event is published with the answer, even if the language model was
+        // removed meanwhile.
         if (one.isRepeated && (await this.isAsked(draft))) return [];
         return [this.questionOrFinal(draft, wantedOf(one, readings.get(draft.eventId)), one.cause)];
       }),
@@ -174,7 +176,7 @@ function messageOf(event: Event, cause: string | undefined): Unstored {
 /** A message of CHECKS. */
 type CheckMessage = Pick<JsMsg, 'data' | 'redelivered'> & Partial<Pick<JsMsg, 'headers'>>;
 
-/** Some checks of a batch, or parts of them, and the readings of their items. */
+/** Checks of a batch (or parts of checks), with the readings of their items. */
 interface ReadPart {
   checks: readonly TreatedCheck[];
   local: LocalReadings;

@@ -117,7 +117,8 @@ function activityRow(
     activity_id: derivedId('channel-disabled-activity', event.eventId),
     watch_id: event.keywordId,
     source: '',
-    // The interface has no separate type for a disabled channel, so its line is a failure that is not retried.
+    // The API has no separate type for a disabled channel, so the line in the activity is a failure that is not
+    // retried.
     type: 'webhook.failed',
     events_emitted: null,
     credits_charged: null,

@@ -21,8 +21,8 @@ interface EndpointUser {
 }
 
 /**
- * Reports a disabled endpoint to everything that uses it: keywords get the event `channel.disabled` and a line in the
- * activity. Watches without a keyword get only the line, because they have no events of their own.
+ * Reports a disabled endpoint to everything that uses the endpoint: keywords get the event `channel.disabled` and a
+ * line in the activity. Watches without a keyword get only the line, because they have no events of their own.
  */
 @Controller()
 export class DisabledEndpointsHandler {
@@ -104,7 +104,8 @@ function activityRow(record: Attempt, user: EndpointUser, event: Event | undefin
     activity_id: derivedId('endpoint-disabled-activity', record.attemptId, subject),
     watch_id: subject,
     source: user.source ?? '',
-    // The interface has no separate type for a disabled endpoint, so its line is a failure that is not retried.
+    // The API has no separate type for a disabled endpoint, so the line in the activity is a failure that is not
+    // retried.
     type: 'webhook.failed',
     events_emitted: null,
     credits_charged: null,

@@ -70,7 +70,7 @@ const publishedFor = async (keywordId: string) => {
   return events.map(({ data }) => fromBinary(EventSchema, data).type);
 };
 
-it('the event of a pause is published only after the tables contain the pause, because delivery reads them', async () => {
+it('the event of a pause is published only after the tables contain the pause, because delivery reads the tables', async () => {
   const keywordId = newId();
   const first = await paused(keywordId);
   await delivered(first.seq);
@@ -78,7 +78,7 @@ it('the event of a pause is published only after the tables contain the pause, b
   await project(first.subject, first.seq);
   await settled();
   expect(await publishedFor(keywordId)).toEqual(['keyword.paused']);
-  // An earlier decision in the tables is not enough.
+  // It is not enough that the tables contain an earlier decision.
   const second = await paused(keywordId);
   await delivered(second.seq);
   expect(await publishedFor(keywordId)).toEqual(['keyword.paused']);

@@ -37,7 +37,10 @@ export class LabelsHandler {
     @Inject(STORE) private readonly store: EventStore,
   ) {}
 
-  /** Writes the mention's row before it returns, so that the caller reads its own change. */
+  /**
+   * Stores a decision, and writes the row of the mention before the reply, so that the caller then reads the changed
+   * mention.
+   */
   @CommandPattern(COMMANDS.changeMention)
   async change(command: ChangeMention) {
     const { accountId, mentionId, commandId } = command;

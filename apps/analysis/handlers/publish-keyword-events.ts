@@ -15,8 +15,8 @@ export interface EventWithMessage {
 }
 
 /**
- * Publishes events about keywords themselves. Leaves out events of purged keywords. If a message is delivered again,
- * also leaves out its events that EVENTS already contains.
+ * Publishes events about keywords themselves. Leaves out events of purged keywords. If NATS delivers a message again,
+ * also leaves out events that EVENTS already contains.
  * @returns the number of published events
  */
 export async function publishKeywordEvents(

@@ -21,7 +21,8 @@ import { countMarketDay, emptyDay, type MarketDay, type MarketScopeKind } from '
 
 /**
  * Deletes what analysis has stored about a purged keyword: events, readings, labels, alerts, digests, and rows in
- * Postgres and ClickHouse. The mutations are synchronous: after a purge, no read finds a deleted row.
+ * Postgres and ClickHouse. The deletions in ClickHouse are synchronous mutations, so that no read finds a deleted row
+ * after a purge.
  */
 @Controller()
 export class PurgeHandler {
@@ -109,7 +110,7 @@ const KEYWORD_TABLES = [
   'search_coverage',
 ] as const;
 
-/** Deletes the rows that match the condition. Starts no mutation if no row matches. */
+/** Deletes the rows of ClickHouse that match the condition. Starts no mutation if no row matches. */
 async function erase(
   clickhouse: ClickHouseClient,
   table: string,
@@ -148,7 +149,7 @@ async function observedDays(
   return [...days.values()];
 }
 
-/** Counts the statistics of the days again, without the keyword's observations. */
+/** Computes the statistics of the days again, without the keyword's observations. */
 async function countWithout(
   clickhouse: ClickHouseClient,
   accountId: string,
@@ -157,7 +158,7 @@ async function countWithout(
   if (days.length === 0) return;
   const [clock] = await selectRows<{ now: string }>(clickhouse, 'SELECT toString(now64(3)) AS now');
   for (const day of days) await countMarketDay(clickhouse, day);
-  // Rows with an older count belong only to the keyword, because all other rows have just been counted again.
+  // Rows that were not computed again belong only to the keyword, because all other rows have just been computed again.
   await clickhouse.command({
     query: `ALTER TABLE market_days DELETE WHERE account_id = {accountId: UUID}
       AND (market, toString(date)) IN {days: Array(Tuple(String, String))}

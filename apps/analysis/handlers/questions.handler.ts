@@ -18,7 +18,8 @@ import { WorkCharges } from '../search/work-charges.js';
 import { searchWords } from '../search/words.js';
 
 /**
- * The reservation lasts longer than a search takes. A gateway that has not settled the question by then counts as dead.
+ * The reservation of a question lasts this long: longer than a search takes. A gateway that has not settled the
+ * question after this time counts as dead.
  */
 const RESERVATION_SECONDS = 120;
 const FREE_MINUTES = 10;
@@ -31,8 +32,8 @@ interface KnownQuestion {
 }
 
 /**
- * Returns the meaning of a semantic question, and charges the question when the gateway has found the mentions. An
- * identical question of the account is free for ten minutes.
+ * Returns the meaning of a semantic question, and charges the question after the gateway has found the mentions. Then
+ * an identical question of the account is free for ten minutes.
  */
 @Controller()
 export class QuestionsHandler {

@@ -7,9 +7,9 @@ import { subjectOf } from '#messaging';
 const CLOCKS_APART_MS = 60_000;
 
 /**
- * Returns the ids of the watch's events that EVENTS has received since an instant (ISO 8601). When a message is
- * delivered again, events that EVENTS already contains are not published: NATS drops a repeated id for two minutes
- * only, and settings can have changed meanwhile.
+ * Returns the ids of the watch's events that EVENTS has received since an instant (ISO 8601). When NATS delivers a
+ * message again, events that EVENTS already contains must not be published: NATS drops messages with a repeated id only
+ * for two minutes, and settings can have changed meanwhile.
  */
 export async function storedEventIds(
   store: EventStore,
@@ -18,6 +18,6 @@ export async function storedEventIds(
 ): Promise<ReadonlySet<string>> {
   const from = new Date(Date.parse(since) - CLOCKS_APART_MS);
   const found = await store.readSince('EVENTS', subjectOf('EVENTS', accountId, watchId), from);
-  // Decodes with the smallest schema that contains the id.
+  // The event is decoded with the smallest schema that contains the id.
   return new Set(found.map(({ data }) => fromBinary(EventCostSchema, data).eventId));
 }

@@ -13,7 +13,7 @@ export interface Earlier {
   readings: ReadonlyMap<string, ItemReading>;
 }
 
-/** An item of a check with the result of the mutes and VIPs. */
+/** An item of a check, with the result of applying mutes and VIPs. */
 interface TreatedItem {
   matched: MatchedItem;
   treatment: Treatment;
@@ -40,7 +40,7 @@ export function treatedCheck(
   for (const matched of check.items) {
     const { item } = matched;
     const eventId = item && eventIdOf(check.watchId, item.itemId);
-    // A stored event never changes. If a check contains an item twice, its first version counts.
+    // A stored event never changes. If a check contains an item twice, the first version of the item is used.
     if (!eventId || earlier?.events.has(eventId) || treated.has(eventId)) continue;
     const treatment = treat(item, { matchMode: mode, definition });
     treated.set(eventId, { matched, treatment });
@@ -56,7 +56,7 @@ export function treatedCheck(
 /** Number of items that are read and published together. Reading them takes about 20 ms. */
 const ITEMS_TOGETHER = 24;
 
-/** Splits checks into parts with few items each; a check with many items is in several parts. */
+/** Splits checks into parts with few items each. A check with many items is split over several parts. */
 export function partsOf(checks: readonly TreatedCheck[]): TreatedCheck[][] {
   const parts: TreatedCheck[][] = [];
   let room = 0;

@@ -10,7 +10,7 @@ export const alertsProjection: Projection = {
   stream: 'ALERTS',
   rebuild: {
     tables: ['alert_episodes'],
-    // Evaluations move this time forward without a fact, so a rebuild cannot compute it.
+    // Evaluations move this time forward without a fact, so a rebuild cannot compute the time.
     kept: [{ table: 'alert_episodes', key: 'alert_id', columns: ['above_until'] }],
     async forget(tx, subjects) {
       await tx.query('DELETE FROM alert_episodes WHERE keyword_id = ANY ($1)', [

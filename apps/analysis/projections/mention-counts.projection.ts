@@ -6,12 +6,14 @@ import type { Projection } from '#projections';
 import { binOf } from '../alerts/windows.js';
 import { countsAt } from '../domain/counted-at.js';
 
-/** New mentions cause an evaluation of a keyword at most this often, so that many mentions cause few queries. */
+/**
+ * Minimum time between two evaluations of a keyword that new mentions cause, so that many mentions cause few queries.
+ */
 const EVALUATE_EVERY_SECONDS = 10;
 
 /**
- * Counts the mentions of EVENTS by search and bin, and marks the keywords whose alerts are to be evaluated. An event
- * that is stored twice is counted once, by its id.
+ * Counts the mentions of EVENTS by search and bin, and marks the keywords whose alerts must be evaluated. An event that
+ * is stored twice is counted only once, because its id is known.
  */
 export const mentionCountsProjection: Projection = {
   name: 'mention-counts-v1',
@@ -20,7 +22,7 @@ export const mentionCountsProjection: Projection = {
   ...FEW_WRITES,
   rebuild: {
     tables: ['mention_counts', 'counted_mentions'],
-    // A rebuild does not evaluate alerts again.
+    // A rebuild must not evaluate alerts again.
     untouched: ['alert_turns'],
     async forget(tx) {
       for (const table of ['mention_counts', 'counted_mentions'])
@@ -47,7 +49,9 @@ interface CountedMention {
   at: number;
   occurred_at: string;
   negative: boolean;
-  /** False for an item that was published before the watch began: it is history, and fires no alert. */
+  /**
+   * False for an item that was published before the watch began: the item is counted as history, but fires no alert.
+   */
   isNew: boolean;
 }
 
@@ -58,7 +62,7 @@ function mentionOf(event: Event): CountedMention[] {
     {
       event_id: event.eventId,
       keyword_id: event.keywordId,
-      // On some sources a watch is one search without an id. Then the id of the watch is used.
+      // On some sources the search of a watch has no id. Then the id of the watch is used.
       search_id: event.searchId || event.watchId,
       at,
       occurred_at: event.occurredAt,
@@ -106,7 +110,7 @@ async function addCounts(tx: Tx, mentions: readonly CountedMention[]): Promise<v
   );
 }
 
-/** Marks only keywords that have an alert, and each only once for many mentions. */
+/** Marks keywords that have an alert. Marks each keyword only once for many mentions. */
 async function markTurns(tx: Tx, mentions: readonly CountedMention[]): Promise<void> {
   const firstBins = new Map<string, number>();
   for (const { keyword_id, at } of mentions)
@@ -124,6 +128,6 @@ async function markTurns(tx: Tx, mentions: readonly CountedMention[]): Promise<v
   );
 }
 
-/** Whether the keyword `k` has a spike alert or a rule about windows. */
+/** SQL condition: the keyword `k` has a spike alert or a rule about windows. */
 const HAS_ALERTS = `(COALESCE(k.definition->>'spikeAlert', '') <> '' OR jsonb_path_exists(k.definition,
   '$.rules[*] ? (@.enabled == true && (@.when.kind == "volume" || @.when.kind == "sentiment_shift"))'))`;

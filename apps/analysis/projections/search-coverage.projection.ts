@@ -5,8 +5,8 @@ import type { Projection } from '#projections';
 import { coveredBy, type Covered } from '../domain/coverage.js';
 
 /**
- * Stores which times the checks of each search of a keyword cover. A baseline uses only covered times: the outage of a
- * source does not count as a drop, and its end does not count as a rise.
+ * Stores which times the checks of each search of a keyword cover. A baseline uses only covered times. So the outage of
+ * a source does not look like a drop of mentions, and the end of the outage does not look like a rise.
  */
 export const searchCoverageProjection: Projection = {
   name: 'search-coverage-v1',
@@ -23,11 +23,11 @@ export const searchCoverageProjection: Projection = {
   async apply(tx, messages) {
     const searches = new Map<string, SearchCoverage>();
     for (const { data } of messages) {
-      // Reading the items would take longer than the rest of the work.
+      // The items are not decoded, because decoding them would take longer than the rest of the work.
       const period = fromBinary(CheckPeriodSchema, data);
       const { keywordId, watchId } = period;
       if (keywordId === '') continue;
-      // On some sources a watch is one search without an id. Then the id of the watch is used, as in `mention_counts`.
+      // On some sources the search of a watch has no id. Then the id of the watch is used, as in `mention_counts`.
       const searchId = period.searchId || watchId;
       const covered = coveredBy(period, () => fromBinary(CheckSchema, data));
       if (!covered) continue;

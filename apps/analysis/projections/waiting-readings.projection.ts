@@ -5,12 +5,15 @@ import type { Tx } from '#postgres';
 import type { ProjectedMessage, Projection } from '#projections';
 import { isRecorded } from '#telemetry';
 
-/** The subjects of readings for which an event waits. The subjects of readings of whole checks have one token less. */
+/**
+ * Matches the subjects of questions (a reading for which an event waits). The subjects of readings of whole checks have
+ * one part less.
+ */
 export const WAITING_SUBJECTS = subjectOf('READINGS', '*', '*', '*');
 
 const NAME = 'waiting-readings-v1';
 
-/** Keeps the questions of READINGS without an answer in the table `waiting_readings`. */
+/** Keeps the questions of READINGS that have no answer in the table `waiting_readings`. */
 export const waitingReadingsProjection: Projection = {
   name: NAME,
   stream: 'READINGS',
@@ -26,8 +29,8 @@ export const waitingReadingsProjection: Projection = {
     const answered: string[] = [];
     for (const message of messages) {
       const { fact } = fromBinary(ReadingFactSchema, message.data);
-      // A check that was delivered twice may repeat its questions. Only the first message of a question counts, because
-      // the question may have an answer by now.
+      // A check that NATS delivered twice may repeat its questions. Only the first message of a question is used,
+      // because the question may already have an answer.
       if (fact.case === 'asked' && message.predecessor === 0)
         asked.push({ ...message, question: fact.value });
       else if (fact.case === 'answered') answered.push(eventIdIn(message.subject));

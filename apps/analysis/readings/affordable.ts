@@ -5,7 +5,10 @@ import { coBrandCredits } from '../domain/reading-charges.js';
 import type { RecentSpending } from './recent-spending.js';
 import type { Readable } from './readable.js';
 
-/** The time that an event can wait for a language model, plus the time until billing has charged the event. */
+/**
+ * How long a reservation lasts: the time that an event can wait for a language model, plus the time until billing has
+ * charged the event.
+ */
 const RESERVED_SECONDS = READING_DEADLINE_MS / 1000 + 180;
 
 interface Row {
@@ -27,8 +30,8 @@ export function maxCredits({ item, settings: { analysis, definition, agentStep }
 }
 
 /**
- * Finds the items whose priced readings the accounts can pay. The items are checked in order, and each item uses up
- * part of the account's credits. An item that costs more than the remaining credits is stored without these readings.
+ * Finds the items whose priced readings the accounts can pay. The items are checked in order; each item uses a part of
+ * the account's credits. An item that costs more than the remaining credits is stored without these readings.
  * @returns the event ids of the items that can be paid
  */
 export async function affordable(
@@ -58,8 +61,8 @@ export async function affordable(
 }
 
 /**
- * Like `affordable`, for items that may wait for a language model: their maximum cost is reserved until they are
- * charged, so the account cannot spend these credits on other work.
+ * Finds items like `affordable`, for items that may wait for a language model. Reserves their maximum cost until they
+ * are charged, so that the account cannot spend these credits on other work.
  */
 export async function reserved(database: Database, items: readonly Readable[]): Promise<ReadonlySet<string>> {
   const { shortages, unopened } = await reserve(

@@ -18,7 +18,7 @@ export interface OwnedBucket extends FoundBucket {
   ownerId: string;
 }
 
-/** Sorts items into the buckets of their keywords by rules. */
+/** Finds the buckets of items by rules. */
 @Injectable()
 export class ItemBuckets {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -48,7 +48,7 @@ export class ItemBuckets {
     });
   }
 
-  /** Returns the label of each bucket: the first label that its key had. */
+  /** Returns the label of each bucket: the label with which its key was first stored. */
   async labels(buckets: readonly OwnedBucket[]): Promise<string[]> {
     if (buckets.length === 0) return [];
     const columns = [

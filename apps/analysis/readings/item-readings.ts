@@ -27,19 +27,19 @@ import { RecentSpending } from './recent-spending.js';
 import { Stories } from './stories.js';
 import { storedReadings } from './stored-readings.js';
 
-/** The items of one part of a check that are to be read. */
+/** The items of one part of a check that the reader must read. */
 export interface ReadableCheck {
   check: Check;
   items: readonly Readable[];
-  /** Readings that an earlier attempt at the check has stored, by event id. */
+  /** The readings that an earlier attempt at the check has stored, by event id. */
   stored: ReadonlyMap<string, ItemReading>;
-  /** The trace that caused the reading. */
+  /** `traceparent` of the step that caused the reading. */
   cause?: string | undefined;
 }
 
-/** Readings by event id, before they are completed and stored. */
+/** The readings of items, by event id, before they are completed and stored. */
 export interface LocalReadings {
-  /** Readings that an earlier attempt has stored. They are complete. */
+  /** Readings that an earlier attempt has stored; these are complete. */
   stored: ReadonlyMap<string, ItemReading>;
   /** Readings of the local reader. */
   unstored: ReadonlyMap<string, ItemReading>;
@@ -122,7 +122,7 @@ export class ItemReadings {
   }
 }
 
-/** Adds other brands than the subject. They cost credits only in answers of AI engines. */
+/** Adds brands other than the keyword's own. Finding them costs credits only in answers of AI engines. */
 function readCoBrands(readable: Readable, reading: ItemReading, isPaid: boolean): void {
   const { item, settings } = readable;
   if (!settings.definition?.coBrandsEnabled || (coBrandCredits(item.source, item.eventType) > 0 && !isPaid))
@@ -138,7 +138,7 @@ function readCoBrands(readable: Readable, reading: ItemReading, isPaid: boolean)
   );
 }
 
-/** Removes sentiment and intent from the reading of an item that is dropped, or that its account cannot pay for. */
+/** Removes sentiment and intent from the reading if the item is dropped, or if the account cannot pay for them. */
 function withoutAnalysis(reading: ItemReading): void {
   delete reading.analysis;
   reading.records = reading.records.filter(({ kind }) => kind !== 'analysis');
@@ -177,7 +177,10 @@ function readingOf({ eventId, settings }: Readable, local: LocalReading, duratio
   });
 }
 
-/** The readings of all items of a check (at most 1,000) could exceed the size of a message that NATS accepts. */
+/**
+ * Splits readings into messages, because the readings of all items of a check (at most 1,000) could be larger than a
+ * message that NATS accepts.
+ */
 const READINGS_PER_MESSAGE = 300;
 
 function messagesOf(
@@ -200,7 +203,8 @@ function messagesOf(
     return {
       subject: subjectIn('READINGS', accountId, watchId),
       data: toBinary(ReadingFactSchema, fact),
-      // If only some messages were stored before, the next message begins with another item, and so has another id.
+      // The id comes from the first item. If only some messages were stored before, the next message begins with
+      // another item, and so has another id.
       msgId: `${own[n * READINGS_PER_MESSAGE]?.eventId}:read`,
       cause,
     };

@@ -1,4 +1,7 @@
-/** Billing charges an event within seconds of its publication. Until then the balance does not show the charge. */
+/**
+ * How long credits are remembered. Billing charges an event within seconds after its publication; before that, the
+ * balance does not show the charge.
+ */
 const REMEMBERED_MS = 10_000;
 
 /** The credits that this process has let accounts spend in the last seconds. The balances may not show them yet. */
@@ -8,15 +11,15 @@ export class RecentSpending {
   /** @param now epoch ms */
   constructor(private readonly now: () => number) {}
 
-  /** Remembers what the readings of an event cost. A repetition for the same event replaces the earlier cost. */
+  /** Remembers what the readings of an event cost. A second call for the same event replaces the earlier cost. */
   add(eventId: string, accountId: string, credits: number): void {
-    // Deleted first, so that the events stay in the order of their times.
+    // The event is deleted first, so that the events stay in the order of their times.
     this.spent.delete(eventId);
     this.spent.set(eventId, { accountId, credits, at: this.now() });
   }
 
   /**
-   * Credits of the last seconds, by account.
+   * Returns the credits of the last seconds, by account.
    * @param except ids of events whose cost is left out, because they are read again
    */
   byAccount(except: ReadonlySet<string>): Map<string, number> {

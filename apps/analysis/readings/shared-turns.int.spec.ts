@@ -65,7 +65,7 @@ describe('the lane of the language model, which all replicas share', () => {
       await expect(lane.run(inMs(300), () => Promise.resolve())).rejects.toMatchObject({ kind: 'no_turn' });
   });
 
-  it('waits in every replica for the time that the server asked one replica to wait', async () => {
+  it('sends no request from any replica for the time that the server asked one replica to wait', async () => {
     const [first, second] = await replicas();
     await failing(first, 60_000);
     await expect(second.run(inMs(30_000), () => Promise.resolve())).rejects.toMatchObject({
@@ -74,7 +74,7 @@ describe('the lane of the language model, which all replicas share', () => {
     expect([second.room, second.blockedForMs > 50_000]).toEqual([0, true]);
   });
 
-  it('tests a model that is down with one request at a time from all replicas, until a request succeeds', async () => {
+  it('tests a model that is down with only one request at a time from all replicas together, until a request succeeds', async () => {
     const [first, second] = await replicas();
     for (const lane of [first, second, first, second, first]) await failing(lane, 0);
     expect([first.isDown, second.isDown, await second.isStillDown()]).toEqual([true, false, false]);
@@ -87,7 +87,7 @@ describe('the lane of the language model, which all replicas share', () => {
     expect(await second.isStillDown()).toBe(true);
     answer();
     await test;
-    // Events use a model again as soon as it works.
+    // Events use a model again when the model works.
     expect([second.isDown, await second.isStillDown()]).toEqual([true, false]);
     await second.run(inMs(5_000), () => Promise.resolve());
     expect([first.isDown, second.isDown, await turns()]).toEqual([false, false, 0]);
@@ -102,13 +102,13 @@ describe('the lane of the language model, which all replicas share', () => {
       ]);
     await dies(60);
     await expect(lane.run(inMs(300), () => Promise.resolve())).rejects.toMatchObject({ kind: 'no_turn' });
-    // The server works, so no alert reports a blocked lane.
+    // The server of the model works, so the lane must not look blocked: no alert may report it.
     expect(lane.blockedForMs).toBe(0);
     await database.query(`UPDATE llm_turns SET ends_at = now() - interval '1 second'`);
     expect(await lane.run(inMs(5_000), () => Promise.resolve('answer'))).toBe('answer');
   });
 
-  describe('when it has no room', () => {
+  describe('while all its slots are in use', () => {
     const limits = { maxConcurrent: () => 1, requestsPerMinute: 60_000, burst: 100 };
     const [held, patient, later] = [newId(), newId(), newId()];
     let shared: SharedLlmTurns;
@@ -131,7 +131,7 @@ describe('the lane of the language model, which all replicas share', () => {
       await database.query('UPDATE llm_lane SET next_turn = NULL');
     });
 
-    it('gives the next turn to the request that has waited long, even if other requests ask often', async () => {
+    it('gives the next slot to the request that has waited long, even if other requests ask often', async () => {
       await next('infinity');
       await shared.end(held, undefined);
       expect([await begins(later, 0), await begins(later, 5_000), await begins(patient, 1_200)]).toEqual([
@@ -143,7 +143,7 @@ describe('the lane of the language model, which all replicas share', () => {
       expect(await begins(later, 0)).toBe(true);
     });
 
-    it('does not wait for a request that does not ask again', async () => {
+    it('gives the next slot to another request if the first request does not ask again', async () => {
       await next('epoch');
       await shared.end(held, undefined);
       expect(await begins(later, 0)).toBe(true);
@@ -159,7 +159,7 @@ describe('the lane of the language model, which all replicas share', () => {
       throw new Error('Connection terminated unexpectedly');
     });
     await expect(lane.run(inMs(5_000), () => Promise.resolve())).rejects.toThrow('terminated');
-    // The turn is stored, and nobody renews it.
+    // The turn is stored, but nobody renews it.
     expect([await turns(), timers.mock.calls.length]).toEqual([1, 0]);
     jest.restoreAllMocks();
     await database.query('DELETE FROM llm_turns');

@@ -1,9 +1,9 @@
 import type { ServerState, SharedTurns, TurnLimits } from '#llm';
 import type { Database, Tx } from '#postgres';
 
-/** Time until the next attempt while other replicas use all slots of the lane. */
+/** How long a turn waits before it asks again, if other replicas use all slots of the lane. */
 const BUSY_MS = 200;
-/** A turn ends after this time if its replica does not renew it, because the replica has died. */
+/** A turn ends after this time if its replica does not renew it: the replica counts as dead. */
 const LEASE_SECONDS = 10;
 
 /**
@@ -11,10 +11,16 @@ const LEASE_SECONDS = 10;
  * request as soon as one ends, and would leave no slot for other replicas.
  */
 const LONG_WAIT_MS = 1_000;
-/** If the next turn does not ask again within this time, it has given up, or its replica has died. */
+/**
+ * A turn that waits for the next slot loses its place if it does not ask again within this time: it has given up, or
+ * its replica has died.
+ */
 const NEXT_GRACE_MS = 2_000;
 
-/** The lane of the language model in Postgres, which all replicas share. All times are from the database's clock. */
+/**
+ * The turns of the language model's lane. They are stored in Postgres, so that all replicas share the lane. All times
+ * are from the database's clock.
+ */
 export class SharedLlmTurns implements SharedTurns {
   /** The turns of this process. */
   private readonly own = new Set<string>();
@@ -89,7 +95,7 @@ async function beginIn(
   waitedMs: number,
   { maxConcurrent, requestsPerMinute, burst }: TurnLimits,
 ): ReturnType<SharedTurns['begin']> {
-  // If the clock was set back, no tokens are taken away.
+  // No tokens are taken away if the clock was set back.
   const rows: LaneRow[] = await tx.query(
     `SELECT failures, extract(epoch FROM blocked_until - clock_timestamp())::float8 * 1000 AS blocked_ms,
        least($1::float8, tokens + greatest(0, extract(epoch FROM clock_timestamp() - refilled_at)::float8) * $2::float8 / 60) AS tokens,

@@ -7,8 +7,8 @@ import { subjectOf } from '#messaging';
 const CLOCKS_APART_MS = 60_000;
 
 /**
- * Returns the readings of a check that were stored when it was processed before, by event id. A reading is not
- * repeated: the same check always gives the same events, even after a change of the models.
+ * Returns the readings that were stored when the check was processed before, by event id. A reading is not repeated:
+ * the same check always gives the same events, even after a change of the models.
  */
 export async function storedReadings(
   store: EventStore,

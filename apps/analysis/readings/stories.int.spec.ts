@@ -46,7 +46,7 @@ describe('the stories of an account', () => {
     }) as Readable;
   const storyOf = async (item: Readable) => (await stories().of([item])).get(item.eventId);
 
-  it('are the same for all keywords, and an item repeats a story only if its own keyword found the story before', async () => {
+  it('are the same for all keywords, but an item repeats a story only if the item’s own keyword has already found this story', async () => {
     const first = await storyOf(link(acme, 'launch'));
     expect(first?.isRepeated).toBe(false);
     const storyId = first?.storyId;
@@ -57,7 +57,7 @@ describe('the stories of an account', () => {
     expect((await storyOf(link(acme, 'other')))?.storyId).not.toBe(storyId);
   });
 
-  it('are found by their keys among many stories, without a scan of the index of times', async () => {
+  it('are found by their keys among many stories, and Postgres does not scan the database index of times', async () => {
     const many = newId();
     await storeManyStories(many);
     const query = jest.spyOn(database, 'query');
@@ -71,7 +71,7 @@ describe('the stories of an account', () => {
     expect(text).not.toContain('stories_told_at');
   });
 
-  it('do not count an item as repeated when the same item is read a second time', async () => {
+  it('do not mark an item as repeated when the same item is read a second time', async () => {
     const item = link(acme, 'crash');
     const story = await storyOf(item);
     await storyOf(link(globex, 'crash'));

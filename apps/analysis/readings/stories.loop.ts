@@ -5,9 +5,9 @@ import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 
 const HOUR_MS = 3_600_000;
-/** A key of a story is kept for this time after it was found. An item without a kept key begins a new story. */
+/** How long a key of a story is kept after it was found. An item of which no key is kept begins a new story. */
 const KEPT_DAYS = 30;
-/** One statement deletes at most this many rows, so that it locks them only for a moment. */
+/** One statement deletes at most this many rows, so that it locks rows only for a moment. */
 const ROWS_PER_STATEMENT = 5_000;
 
 /** Deletes the keys of old stories. */
@@ -35,7 +35,7 @@ export class StoriesLoop implements Loop {
     return this.work.stop();
   }
 
-  /** @returns true if there may be more to delete */
+  /** @returns true if there may be more rows to delete */
   async prune(): Promise<boolean> {
     const [, deleted]: [unknown, number] = await this.database.query(
       `DELETE FROM stories WHERE ctid = ANY (ARRAY(

@@ -58,7 +58,7 @@ export class Stories {
   private rows(keyed: readonly KeyedItem[]): Promise<Row[]> {
     const pairs = keyed.flatMap(({ accountId, keys }) => keys.map((key) => [accountId, key] as const));
     return this.database.query(
-      // OFFSET 0 keeps Postgres from walking the index of `told_at`, which contains the keys of all stories.
+      // OFFSET 0 prevents that Postgres reads the database index of `told_at`, which contains the keys of all stories.
       `SELECT s.account_id, s.key, s.owner_id, s.event_id, s.story_id
        FROM (SELECT DISTINCT account_id, key FROM unnest($1::uuid[], $2::text[]) AS n (account_id, key)) AS f
          CROSS JOIN LATERAL (
@@ -96,7 +96,7 @@ export class Stories {
   }
 }
 
-/** The known keys of stories, and the keys that the new items add. */
+/** The known keys of stories, and the rows for the keys that new items add. */
 class KnownKeys {
   readonly added: Row[] = [];
   private readonly stories = new Map<string, string>();
@@ -110,7 +110,7 @@ class KnownKeys {
     const storyId =
       keys.map((key) => this.stories.get(`${accountId} ${key}`)).find((id) => id !== undefined) ??
       derivedId('story', accountId, keys[0] ?? '');
-    // An item that is read again after a crash finds its own keys.
+    // An item that is read again after a crash finds its own keys, which do not make it a repetition.
     const isRepeated = keys.some((key) => {
       const first = this.first.get(`${accountId} ${key} ${ownerId}`);
       return first !== undefined && first !== eventId;

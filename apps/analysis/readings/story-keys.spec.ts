@@ -28,7 +28,7 @@ describe('the story of an item', () => {
     expect(share(link('https://example.org/a?id=1'), link('https://example.org/a?id=2'))).toBe(false);
   });
 
-  it('is not recognised from a link to a home page, or from an address that cannot be read', () => {
+  it('is not recognised from a link to a home page or from an invalid address', () => {
     expect(storyKeys(item(link('https://example.org/')))).toEqual([]);
     expect(storyKeys(item(link('http://[')))).toEqual([]);
   });
@@ -44,7 +44,7 @@ describe('the story of an item', () => {
     );
   });
 
-  it('is the same for a title and a post that repeats it', () => {
+  it('is the same for a title and a post that repeats the title', () => {
     expect(share({ title: TEXT }, { text: TEXT })).toBe(true);
   });
 

@@ -6,21 +6,22 @@ import type { Item } from '#contracts';
 const MIN_WORDS = 5;
 /** Longer texts are compared by their beginning. */
 const MAX_WORDS = 400;
-/** Words of one shingle. */
+/** Number of words of one shingle. */
 const SHINGLE_WORDS = 3;
 /**
  * MinHash with 5 bands of 6 rows (Leskovec, Rajaraman, Ullman: Mining of Massive Datasets, 3.4): two texts share a band
- * with a probability of 0.98 if 90 % of their shingles are equal, 0.78 at 80 %, and 0.08 at 50 %.
+ * with a probability of 0.98 if 90 % of their shingles are equal, 0.78 for 80 %, and 0.08 for 50 %.
  */
 const BANDS = 5;
 const ROWS = 6;
 
-/** Comments and answers do not belong to the story, but often share its link or quote it. */
+/** Comments and answers do not belong to a story, but often contain the story's link or quote the story. */
 const REPLIES: ReadonlySet<string> = new Set(['comment', 'answer', 'reply']);
 
 /**
- * Keys of the stories of an item, from its canonical links and its text. Items that share a key belong to the same
- * story. Empty for replies, for answers of AI engines, and for items with neither a link nor enough text.
+ * Returns the keys by which an item's story is found, computed from the item's canonical links and text. Items that
+ * share a key belong to the same story. Empty for replies, for answers of AI engines, and for items with neither a link
+ * nor enough text.
  */
 export function storyKeys(
   item: Pick<Item, 'kind' | 'source' | 'url' | 'title' | 'text' | 'media' | 'titleOfParent'>,
@@ -65,7 +66,7 @@ function textKeys(text: string): string[] {
   );
 }
 
-/** Words in lower case, without links, handles and punctuation. */
+/** Returns the words of a text in lower case, without links, handles and punctuation. */
 function wordsOf(text: string): string[] {
   const plain = text
     .normalize('NFKC')

@@ -17,7 +17,7 @@ export class AttemptActivitySink {
     name: ATTEMPT_ACTIVITY_SINK,
     // A message contains up to 50 attempts, so a batch can have 50,000 rows.
     batchSize: 1000,
-    // One insert costs ClickHouse as much as a few hundred rows.
+    // Messages are collected before each insert, because one insert costs ClickHouse as much as a few hundred rows.
     ...FEW_WRITES,
   })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {

@@ -9,7 +9,8 @@ const RETRY_MS = 500;
 
 /**
  * Returns which of these watches have a row. A watch without a row was purged, or the tables do not contain the
- * decision of its keyword yet. An event about the keyword itself has the keyword's id as its watch id.
+ * decision of its keyword yet. The ids can include ids of keywords, because an event about the keyword itself has the
+ * keyword's id as its watch id.
  */
 export async function knownWatches(
   database: Database,
@@ -23,7 +24,10 @@ export async function knownWatches(
   return new Set(rows.map((row) => row.watch_id));
 }
 
-/** Skips a check whose watch was purged, and retries a check whose watch does not exist yet. */
+/**
+ * Returns the outcome of a check whose watch has no row: done if the watch was purged, retry if the watch does not
+ * exist yet.
+ */
 export async function withoutWatch(store: EventStore, check: Check): Promise<Outcome> {
   const subject = subjectOf('KEYWORDS', check.accountId, check.keywordId || check.watchId);
   return (await store.lastSeq('KEYWORDS', subject)) > 0 ? retry(RETRY_MS) : done;
@@ -31,7 +35,7 @@ export async function withoutWatch(store: EventStore, check: Check): Promise<Out
 
 /**
  * Writes a batch of CHECKS to ClickHouse, without checks of purged keywords.
- * @param write receives the checks of existing watches; a second write of the same checks must change nothing
+ * @param write receives the checks of existing watches; writing the same checks a second time must change nothing
  */
 export async function writeChecks(
   batch: readonly Pick<JsMsg, 'data'>[],

@@ -14,10 +14,10 @@ import { knownWatches } from './check-sink.js';
 const utf8 = new TextDecoder();
 
 /**
- * Writes the index of EVENTS by watch. A row contains the sequence and the envelope. Replays use the sequence to read
- * the bytes from the stream. Requests for the events of a watch or keyword return the envelope. Events about a keyword
- * itself are also written to its activity. The first run reads the whole stream, so that rows of older versions get
- * their sequence.
+ * Writes the table `events` of ClickHouse, which lists the events of EVENTS by watch. A row contains the sequence and
+ * the envelope. Replays use the sequence to read the bytes from the stream. Requests for the events of a watch or
+ * keyword return the envelope. Events about a keyword itself are also written to its activity. The first run reads the
+ * whole stream, so that rows of older versions get their sequence.
  */
 @Controller()
 export class EventsIndexSink {
@@ -50,12 +50,12 @@ export class EventsIndexSink {
   }
 }
 
-/** Skips the fields that the index does not need: reading a whole event takes several times as long. */
+/** Reads only the fields of an event that the table needs: reading a whole event takes several times as long. */
 function readEvent(data: Uint8Array): IndexedEvent {
   return fromBinary(IndexedEventSchema, data, { readUnknownFields: false });
 }
 
-/** Dropped items stay readable as mentions, but are not in the index of events, unless a rule has sent them. */
+/** Returns the row of an event. A dropped item has a row only if a rule has sent it; it stays readable as a mention. */
 function eventRow({ event, seq }: { event: IndexedEvent; seq: number }): EventRow[] {
   if (event.dropped && !event.ruleWebhook) return [];
   return [

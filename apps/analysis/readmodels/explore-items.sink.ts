@@ -46,7 +46,9 @@ export class ExploreItemsSink {
     return batch.map(() => done);
   }
 
-  /** If the embeddings fail, the items stay stored, and `embeddings backfill` makes them searchable. */
+  /**
+   * Writes the vectors of the items. If this fails, the items stay stored, and `embeddings backfill` adds the vectors.
+   */
   private async makeSearchable(explored: readonly ExploredItem[]): Promise<void> {
     try {
       const rows = await vectorRows(
@@ -78,7 +80,8 @@ function exploredItems(data: Uint8Array): ExploredItem[] {
     if (event.case !== 'itemsFound') return [];
     const { source, items, requestedAt } = event.value;
     return items.flatMap((item) => {
-      // Id and time do not depend on the attempt: an item that is found again after a crash is one row.
+      // The id and the time of a row do not depend on the attempt, so that an item that is found again after a crash
+      // has only one row.
       const found = create(EventSchema, {
         eventId: derivedId('explored', exploreId, source, item.itemId),
         accountId,

@@ -26,7 +26,7 @@ export function keywordActivityOf(event: IndexedEvent): ActivityRow[] {
   ];
 }
 
-/** Text for people. */
+/** Returns the text of the line, for people. */
 function messageOf(envelope: KeywordEnvelope): string {
   switch (envelope.type) {
     case 'keyword.alert_fired':

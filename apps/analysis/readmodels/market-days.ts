@@ -2,7 +2,7 @@ import { NO_ID, type ClickHouseClient, type ListingObservationRow } from '#click
 
 /** The scopes of statistics: a search (the hash of its criteria), a keyword, the id of a brand or of a catalogue. */
 export const MARKET_SCOPES = ['search', 'keyword', 'brand', 'catalog'] as const;
-/** One of these scopes. */
+/** A kind of scope. */
 export type MarketScopeKind = (typeof MARKET_SCOPES)[number];
 
 /** One UTC day of an account's observations in one market, and the scopes to count. */
@@ -37,8 +37,9 @@ export function touchedDays(rows: readonly ListingObservationRow[]): MarketDay[]
 }
 
 /**
- * Counts the scopes of a day again from its observations. A listing counts once in each scope, with the last price of
- * that day. The figures stay exact even if a check is delivered twice, because nothing is added to earlier figures.
+ * Counts the scopes of a day again from its observations. In each scope, a listing is counted only once, with its
+ * last price of that day. Nothing is added to earlier figures, so the figures are right even if NATS delivers a check
+ * twice.
  */
 export async function countMarketDay(clickhouse: ClickHouseClient, day: MarketDay): Promise<void> {
   const { accountId, market, date, scopes } = day;
@@ -54,8 +55,8 @@ export async function countMarketDay(clickhouse: ClickHouseClient, day: MarketDa
 }
 
 /**
- * How to select the observations of a scope. Each kind has a separate statement: one key for several kinds takes four
- * times as long.
+ * How to select the observations of a scope, by kind. Each kind has a separate statement, because one statement for
+ * several kinds takes four times as long.
  */
 const SCOPE_SELECTIONS: Record<MarketScopeKind, { scopeId: string; where: string }> = {
   search: { scopeId: 'criteria_hash', where: 'criteria_hash IN {ids: Array(String)}' },

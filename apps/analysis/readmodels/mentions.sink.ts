@@ -40,7 +40,8 @@ export class MentionsSink {
     );
     const events = all.filter((event) => known.has(event.watchId));
     const rows = events.flatMap(mentionRow);
-    // Labels are added again here, so a repeated event or a rebuild does not lose them.
+    // The labels that people have set are added to each row, so that a repeated event or a rebuild does not lose these
+    // labels.
     const labels = await labelsOf(
       this.database.manager,
       rows.map((row) => row.event_id),
@@ -55,7 +56,7 @@ export class MentionsSink {
   }
 }
 
-/** Returns the row of an event's item; none for an event of a keyword itself. */
+/** Returns the row of an event's item; no row for an event of a keyword itself. */
 export function mentionRow(event: Event): MentionRow[] {
   const item = event.matched?.item;
   if (!item) return [];

@@ -16,8 +16,8 @@ import { knownWatches } from './check-sink.js';
 
 const UNAVAILABLE_MS = 5_000;
 /**
- * Older mentions without a stored embedding are left to `embeddings backfill`: a new installation of this consumer
- * reads 90 days of events, and new mentions must not wait for them.
+ * Older mentions without a stored embedding are left to `embeddings backfill`. A new consumer reads 90 days of events,
+ * and new mentions must not wait until all of these are embedded.
  */
 const LEFT_AFTER_MS = 3_600_000;
 
@@ -39,7 +39,8 @@ export class VectorsSink {
     });
     try {
       const rows = await vectorRows(this.embedder, mentions);
-      // Queried after the embedding, which can take seconds, so that watches that were purged meanwhile are left out.
+      // The watches are queried after the embedding, which can take seconds, so that watches that were purged meanwhile
+      // are left out.
       const known = await knownWatches(
         this.database,
         mentions.map(({ watchId }) => watchId),

@@ -3,8 +3,8 @@ import { DroppedSchema, RuleOutcomeSchema, type Event } from '#contracts';
 import { ruleSubjectOf, type ItemRules, type RuleResult, type Similarity } from '#rules';
 
 /**
- * An event with a larger envelope stores its rules without clauses, because with clauses it might not fit into a
- * message.
+ * If the envelope of an event is larger than this, the event contains its rules without clauses: with clauses, it might
+ * not fit into a message.
  */
 const MAX_ENVELOPE_BYTES = 256 * 1024;
 

@@ -17,12 +17,15 @@ export interface ComparedItem {
   body: string;
   /** True if `title` is the title of the parent post. */
   titleOfParent: boolean;
-  /** The vector of the whole text that the local reader made, and its model; empty if there is none. */
+  /**
+   * The vector of the whole text that a reader computed, and the model of the vector; both are empty if there is no
+   * vector.
+   */
   embedding: Uint8Array;
   embeddingModel: string;
 }
 
-/** Compares what items and the texts of `similar_to` mean, by the vectors of the local reader. */
+/** Compares the meaning of items with the meaning of the texts of `similar_to`, by the vectors of the local reader. */
 @Injectable()
 export class Similarities {
   private readonly ofRules = new LRUCache<string, Float32Array>({
@@ -46,7 +49,10 @@ export class Similarities {
     });
   }
 
-  /** Keeps the vectors of the texts of rules in memory, so that most of these texts are read once. */
+  /**
+   * Returns the vectors of texts. Keeps the vectors of rules' texts in memory, so that most of these texts are embedded
+   * only once.
+   */
   private async vectorsOf(
     ofRules: readonly string[],
     ofItems: readonly string[],
@@ -93,7 +99,10 @@ function isLocal(embedding: Uint8Array, model: string): boolean {
   return embedding.length > 0 && model === LOCAL_MODEL.embedding;
 }
 
-/** Reads the text like the text of an item, so that both vectors are made in the same way. */
+/**
+ * Makes the request that embeds a text. The text is read like the text of an item, so that both vectors are computed in
+ * the same way.
+ */
 function requestOf(text: string) {
   return {
     item: { source: '', kind: '', title: '', text, titleOfParent: false, url: '', terms: [] },

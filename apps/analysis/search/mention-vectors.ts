@@ -51,8 +51,8 @@ function rowOf(mention: SearchableMention, model: string, vector: Uint8Array): M
 }
 
 /**
- * Returns short decimal numbers that ClickHouse reads as the same bfloat16: five digits are more than a bfloat16 can
- * hold.
+ * Returns short decimal numbers from which ClickHouse reads the same bfloat16 values: five digits are more than a
+ * bfloat16 can hold.
  */
 export function numbersOf(vector: Uint8Array): number[] {
   return Array.from(fromBfloat16(vector), (value) => Number(value.toPrecision(5)));

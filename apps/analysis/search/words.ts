@@ -1,9 +1,9 @@
-/** Maximum number of words by which the search finds a text. */
+/** Maximum number of words of a text that the search uses. */
 const MAX_WORDS = 256;
 /** A longer text is cut before it is split into words. */
 const MAX_CHARACTERS = 16_384;
 
-/** Scripts without spaces between words: each pair of characters counts as a word. */
+/** Scripts without spaces between words. In these, each pair of neighbouring characters counts as a word. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
 const WORDS = /[\p{L}\p{N}][\p{L}\p{N}\p{M}'’]*/gu;
@@ -18,14 +18,14 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Returns the words of a text by which a search finds it, as 32-bit hashes, each once. Texts are compared by the hashes
- * alone, so no word needs to be stored.
+ * Returns the words by which a search finds a text, as 32-bit hashes without duplicates. Texts are compared by the
+ * hashes alone, so no word needs to be stored.
  */
 export function searchWords(text: string): number[] {
   return [...new Set(Array.from(searchTerms(text), hashOf))];
 }
 
-/** Returns the words of a text, each once: in lower case, in the singular, without stop words. */
+/** Returns the words of a text without duplicates, in lower case, in the singular, without stop words. */
 export function searchTerms(text: string): Set<string> {
   const found = new Set<string>();
   const folded = text.slice(0, MAX_CHARACTERS).toWellFormed().normalize('NFKC').toLowerCase();
@@ -44,13 +44,13 @@ function partsOf(word: string): string[] {
   return characters.slice(1).map((character, n) => `${characters[n]}${character}`);
 }
 
-/** English plurals count as their singular. */
+/** Returns the singular of an English plural; other words do not change. */
 function singular(word: string): string {
   if (word.length > 4 && word.endsWith('ies')) return `${word.slice(0, -3)}y`;
   return word.length > 3 && /[^su]s$/.test(word) ? word.slice(0, -1) : word;
 }
 
-/** FNV-1a. */
+/** Returns the FNV-1a hash of a word. */
 function hashOf(word: string): number {
   let hash = 0x811c9dc5;
   for (let n = 0; n < word.length; n += 1) hash = Math.imul(hash ^ word.charCodeAt(n), 0x01000193);

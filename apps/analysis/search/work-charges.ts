@@ -8,12 +8,12 @@ import { subjectOf } from '#messaging';
 import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 
-/** Work that was done and is charged: a semantic question, an analysis. */
+/** Finished work that costs credits: a semantic question or an analysis. */
 export type PaidWork = Pick<
   Exclude<MessageInitShape<typeof LookupSchema>, { $typeName: string }>,
   'questionJson' | 'found'
 > & {
-  /** The id of the fact and of its reservation. One id is charged once. */
+  /** The id of the fact and of its reservation. Work with the same id is charged only once. */
   id: string;
   accountId: string;
   operation: string;
@@ -62,7 +62,7 @@ export class WorkCharges {
       priceBookVersion: PRICE_BOOK_VERSION,
       billed: true,
     });
-    // Keeps the reservation before the fact is published, because a crash between the two steps must not lose the
+    // The reservation is kept before the fact is published, because a crash between the two steps must not lose the
     // reserved credits.
     await keepUntilCharged(this.database, [id]);
     await this.store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, fact), id);

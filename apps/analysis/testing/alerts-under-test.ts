@@ -134,7 +134,7 @@ export class AlertScene {
     await this.store(searchCoverageProjection, 'CHECKS', [toBinary(CheckSchema, check)]);
   }
 
-  /** Creates one mention for each number: it was published this many minutes before `NOW`. */
+  /** Creates one mention for each number. The mention was published this number of minutes before `NOW`. */
   mentions(...minutesAgo: number[]): Event[] {
     return minutesAgo.map((minutes) => {
       const at = isoOf(NOW - minutes * MINUTE_MS);
@@ -174,9 +174,10 @@ export class AlertScene {
     );
   }
 
-  /** Evaluates the keyword on all these replicas at the same time, as of `NOW` plus these minutes. */
+  /** Evaluates the keyword on all these replicas at the same time. For them, the time is `NOW` plus these minutes. */
   async evaluate(minutesLater = 0, replicas = [this.fixture.replica()]): Promise<void> {
-    // With now(), the turn could be due half a millisecond after the claim, because the column rounds to milliseconds.
+    // The time is not now(), because the column rounds to milliseconds: the turn could be due half a millisecond after
+    // the claim.
     await this.fixture.database.query("UPDATE alert_turns SET due_at = 'epoch' WHERE keyword_id = $1", [
       this.keywordId,
     ]);

@@ -29,7 +29,7 @@ export const ZONE = 'Europe/Berlin';
 export const NOW = Date.parse('2026-03-04T09:20:00Z');
 export const REPORT_KEY = 'ab'.repeat(32);
 
-/** Cites each mention in a sentence. */
+/** A model that writes one sentence for each mention. */
 const summarised = {
   run: async (_: unknown, mentions: readonly { id: string; own: string }[]) => ({
     summary: {
@@ -115,7 +115,7 @@ export class DigestScene {
     return scene;
   }
 
-  /** Sends digests in these modes from now on. */
+  /** Changes the modes of the keyword's channel. */
   async send(...modes: DigestMode[]): Promise<void> {
     const channels = modes.map((mode) => ({ channelId: this.channelId, mode }));
     const definition = toJson(

@@ -26,12 +26,14 @@ export interface OpenQuestion {
   asked: ReadingAsked;
 }
 
-/** No answer yet: the question is tried again after `waitMs`. */
+/** The result of a question without an answer: the question is tried again after `waitMs`. */
 export interface RetryLater {
   waitMs: number;
 }
 
-/** Maximum length of an item's text: in a request with other items, and in a separate request. */
+/**
+ * Maximum length of an item's text in a request with other items. The second number: in a request with only this item.
+ */
 const BATCH_CHARACTERS = 2_000;
 const STEP_CHARACTERS = 12_000;
 
@@ -43,7 +45,7 @@ export class ModelQuestions {
     private readonly buckets: ItemBuckets,
   ) {}
 
-  /** @returns for each question its answers, or when to try again */
+  /** @returns for each question the answers, or how long to wait before it is tried again */
   async ask(questions: readonly OpenQuestion[]): Promise<(ModelAnswers | RetryLater)[]> {
     const { llm } = this;
     if (!llm) throw new Error('there is no language model');
@@ -80,7 +82,7 @@ export class ModelQuestions {
     });
   }
 
-  /** Gives each bucket its key, and the first label that was stored for this key. */
+  /** Gives each bucket a key, and the first label that was stored for this key. */
   private async labelled(
     questions: readonly OpenQuestion[],
     found: ReadonlyMap<OpenQuestion, ModelResult<BucketAnswer> | RetryLater>,
@@ -128,8 +130,8 @@ const bucketOf = ({ subject, bucketPreset }: ReadingAsked) =>
   bucketReading(bucketPreset as LlmBucketPreset, subjectOf(subject));
 
 /**
- * Sends one request for all questions with the same instructions. The instructions of a watch differ only after a
- * change of settings.
+ * Sends one request for all questions that have the same instructions. The questions of a watch have different
+ * instructions only after a change of settings.
  */
 async function askInGroups<T>(
   llm: Llm,
@@ -196,7 +198,8 @@ function failureOf(error: LlmError, { deadlineAt, tries }: ClaimedQuestion): Mod
     return Date.now() >= deadlineAt
       ? { kind: 'late', why: 'the language model did not answer in time' }
       : { waitMs: 0 };
-  // The loop begins no turn before the lane has room again; another replica may have room now.
+  // The question is due again now, because another replica may have room. This replica's loop begins no turn before its
+  // lane has room again.
   if (kind === 'no_turn') return { waitMs: 0 };
   if (isTemporary) return { waitMs: retryWaitMs(error, tries) };
   return { kind: 'none', why: 'the language model refused the request, or its answer was too large' };

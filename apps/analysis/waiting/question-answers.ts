@@ -13,7 +13,7 @@ import { EventRules } from '../rules/event-rules.js';
 import type { OpenQuestion } from './model-questions.js';
 import { dropQuestions, type ClaimedQuestion } from './waiting-questions.js';
 
-/** Reads the content of questions, and stores their answers. A question gets one answer: the first that is appended. */
+/** Reads the content of questions, and stores their answers. Only the first answer that is appended counts. */
 @Injectable()
 export class QuestionAnswers {
   constructor(
@@ -54,7 +54,8 @@ export class QuestionAnswers {
     failpoint('readings-after-answer-before-append');
     const lost = await this.store.appendAll(finals);
     failpoint('readings-after-append');
-    // Releases the reservations of events without charges. Charges settle the other reservations.
+    // Releases the reservations of events that have no charges. The charges of the other events settle their
+    // reservations.
     const free = finals.filter((one) => !one.isCharged && !lost.has(one));
     await release(
       this.database.manager,
@@ -73,7 +74,7 @@ export class QuestionAnswers {
     const { draft } = asked;
     if (!draft) throw new Error(`question ${seq} of READINGS has no draft`);
     const finished = async (all: ModelAnswers) => {
-      // Uses the rules from the time of the question. Later changes have no effect.
+      // Uses the rules that the keyword had when the question was stored. Later changes have no effect.
       const [event] = await this.rules.run(asked.rules, [finishedEvent(draft, answersOf(draft, all))]);
       return { data: factOf(event!), isCharged: event!.charges.length > 0 };
     };

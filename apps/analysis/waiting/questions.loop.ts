@@ -21,13 +21,16 @@ import {
   type ClaimedQuestion,
 } from './waiting-questions.js';
 
-/** Pauses with and without a language model. Without a model, only questions from before its removal wait. */
+/**
+ * How long the loop pauses with a language model, and without one. Without a model, only questions wait that were
+ * stored before the model was removed.
+ */
 const ASK_PAUSE_MS = 100;
 const LOCAL_PAUSE_MS = 1_000;
 const OVERDUE_PAUSE_MS = 500;
 const MEASURE_EVERY_MS = 5_000;
 const FORGET_EVERY_MS = 3_600_000;
-/** Time that running requests get at a stop. */
+/** How long a stop waits for running requests. */
 const STOP_TIMEOUT_MS = 2_000;
 
 const DOWN: ModelResult<never> = { kind: 'missed', why: 'the language model did not answer: read locally' };
@@ -36,9 +39,9 @@ const OVERDUE: ModelResult<never> = { kind: 'missed', why: 'the language model c
 const LATE: ModelResult<never> = { kind: 'late', why: 'the language model did not answer in time' };
 
 /**
- * Asks the language model about the events that wait for it, as fast as its lane allows. Finishes the events whose
- * deadline has passed. Every replica does this. A question belongs to one replica at a time. If that replica stops renewing its
- * claim, another replica takes the question.
+ * Asks the language model the stored questions, as fast as the model's lane allows. Finishes the events whose deadline
+ * has passed. Every replica does this. One replica at a time holds the claim of a question. If that replica stops
+ * renewing the claim, another replica takes the question.
  */
 @Injectable()
 export class QuestionsLoop implements Loop {
@@ -59,8 +62,8 @@ export class QuestionsLoop implements Loop {
       new Repeated({ pauseMs, run, failed: (error) => log.error({ err: error }, `${what} failed`) });
     this.repeated = [
       repeat(questions.llm ? ASK_PAUSE_MS : LOCAL_PAUSE_MS, 'asking the language model', () => this.ask()),
-      // Runs separately, because overdue events must not wait for turns, and turns must not wait for many overdue
-      // events.
+      // Overdue events are finished separately: they must not wait for turns of the model's lane, and turns must not
+      // wait for many overdue events.
       repeat(OVERDUE_PAUSE_MS, 'finishing overdue events', () => this.finishOverdue()),
       repeat((CLAIM_SECONDS * 1000) / 3, 'renewing claims', () =>
         renewClaims(database, [...this.underWay.keys()]),
@@ -77,12 +80,13 @@ export class QuestionsLoop implements Loop {
   async stop(): Promise<void> {
     await Promise.all(this.repeated.map((one) => one.stop()));
     await within(STOP_TIMEOUT_MS, Promise.all(this.underWay.values()));
-    // The claims of interrupted questions are ended, so that another replica asks these questions immediately.
+    // The claims of interrupted questions are ended, so that another replica asks these questions
+    // immediately.
     await this.questions.llm?.close();
     await Promise.all(this.underWay.values());
   }
 
-  /** @returns true if there may be more to do now */
+  /** @returns true if there may be more work now */
   private async ask(): Promise<boolean> {
     const { llm } = this.questions;
     // Asks the model first, because questions without an agent step also test whether a server that was down works again.
@@ -92,7 +96,7 @@ export class QuestionsLoop implements Loop {
     return local.length + begun > 0;
   }
 
-  /** @returns true if there may be more to do now */
+  /** @returns true if there may be more work now */
   private async finishOverdue(): Promise<boolean> {
     const overdue = await claimOverdue(this.database);
     await this.finish(overdue, ({ wasUnderWay }) => (wasUnderWay ? LATE : OVERDUE));
@@ -111,7 +115,7 @@ export class QuestionsLoop implements Loop {
     );
   }
 
-  /** Begins as many turns as the lane has room for. @returns their number */
+  /** Begins as many turns as the lane has room for. @returns the number of turns */
   private async begin({ lane }: Llm): Promise<number> {
     let begun = 0;
     for (const { room } = lane; begun < room && this.underWay.size < lane.concurrency; begun += 1) {
@@ -157,7 +161,7 @@ export class QuestionsLoop implements Loop {
     metrics.oldestWaitingReading.set({}, Math.max(0, waitedMs / 1000));
   }
 
-  /** READINGS keeps its messages for 90 days. Older positions are not needed. */
+  /** Deletes old positions: READINGS keeps its messages for 90 days, so older positions are not needed. */
   private async forget(): Promise<void> {
     const { state } = await this.bus.jsm.streams.info('READINGS');
     await forgetOldPositions(this.database.manager, waitingReadingsProjection, state.first_seq);

@@ -169,7 +169,7 @@ describe('signing secrets', () => {
       .when({ kind: 'rotate-signing-secret', signingSecretEncrypted: secret, now })
       .then({ kind: 'not-found', paths: [] }));
 
-  it('are encrypted again with a new master key, and the previous secrets too', () => {
+  it('are encrypted again with a new master key, together with the previous secrets', () => {
     given(opened)
       .when(reseal)
       .then([resealed([109], [])]);
@@ -178,12 +178,12 @@ describe('signing secrets', () => {
       .then([resealed([107], [109])]);
   });
 
-  it('stay unchanged when they are encrypted with the current master key', () =>
+  it('do not change when they are already encrypted with the current master key', () =>
     given(opened, rotated(7), resealed([107], [109]))
       .when(reseal)
       .then([]));
 
-  it('are encrypted again only if they are still encrypted with the old master key', () =>
+  it('are encrypted again only while they are encrypted with the old master key', () =>
     given(opened, rotated(107))
       .when(reseal)
       .then([resealed([107], [109])]));

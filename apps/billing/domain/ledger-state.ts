@@ -7,7 +7,10 @@ export type LedgerState = { status: 'none' } | OpenLedger;
 export interface OpenLedger {
   status: 'open';
   plan: string;
-  /** ISO 8601, like every time here. Every period begins on the day of the month of this time. */
+  /**
+   * When the ledger was opened, in ISO 8601 like all times of this type. Every period begins on the same day of the
+   * month.
+   */
   openedAt: string;
   periodStart: string;
   /** The first instant after the period. */
@@ -79,7 +82,7 @@ function inOrderOfDraw(a: CreditPack, b: CreditPack): number {
   return a.id < b.id ? -1 : 1;
 }
 
-/** Returns whether the instant has come. All times have the same format, so the texts can be compared. */
+/** Returns whether the instant has come. Compares the texts, because all times have the same format. */
 export function isOver(instant: string, now: string): boolean {
   return instant <= now;
 }

@@ -37,7 +37,7 @@ const charge = (reference: string, costCredits: number, more: Partial<ChargeCaus
   ...more,
 });
 
-/** Executes the commands one after another, each at its time. */
+/** Executes the commands one after another, each at its own time. */
 function given(...commands: readonly (readonly [string, LedgerCommand])[]) {
   let state: LedgerState = noLedger;
   const movements: CreditMovement[] = [];
@@ -168,7 +168,7 @@ describe('a ledger over time', () => {
     ]);
   });
 
-  it('changes next at the end of the period or at the first expiry of a pack', () => {
+  it('states its next change: the end of the period, or the first expiry of a pack', () => {
     const soon = '2026-02-10T00:00:00.000Z';
     expect(nextChangeAt(given([OPENED, open], [OPENED, grant('p', 1)]).ledger())).toBe(
       '2026-02-28T12:00:00.000Z',

@@ -29,7 +29,7 @@ const given = givenFor({ decide, evolve, initial: noAccount });
 const owned = [opened, joinedAs('ada', 'owner')];
 
 describe('a sign-up', () => {
-  it('opens an account with an owner, a name and no key', () =>
+  it('opens an account that has an owner, a name and no key', () =>
     given()
       .when({
         kind: 'open',
@@ -105,7 +105,7 @@ describe('an invitation', () => {
       .then([invitedAs('i1')]);
   });
 
-  it('is accepted once, by the invited address, before it expires', () => {
+  it('can be accepted only once, only by the invited address, and only before it expires', () => {
     const bob = joinedAs('bob', 'editor', { invitationId: 'i1' });
     given(...owned, invitedAs('i1'))
       .when(accept())
@@ -228,7 +228,7 @@ describe('the keys of members', () => {
       .then({ kind: 'invalid', paths: ['name'] });
   });
 
-  it('cannot be more than 200 at the same time', () => {
+  it('are limited to 200 at the same time', () => {
     const many = Array.from({ length: 200 }, (_, n) => keyOf(`k${n}`, ''));
     const add: AccountCommand = {
       kind: 'create-key',

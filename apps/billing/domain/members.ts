@@ -8,7 +8,7 @@ import {
 } from '#contracts';
 import { Refusal, type Fault } from '#kernel';
 
-/** The members and the invitations of an account, for its decisions. */
+/** The members and the invitations of an account, as its decisions need them. */
 export interface MembersState {
   /** The current members, without removed members. */
   members: ReadonlyMap<string, Member>;
@@ -36,7 +36,7 @@ interface Invitation {
 /** The state of an account without members and invitations. */
 export const noMembers: MembersState = { members: new Map(), invitations: new Map() };
 
-/** The commands on members. Codes and passwords are already hashed; the sender adds ids and times. */
+/** The commands on members. The sender has already hashed codes and passwords, and has added ids and times. */
 export type MemberCommand =
   | {
       kind: 'invite-member';
@@ -61,8 +61,8 @@ export type MemberCommand =
   | { kind: 'change-member-role'; memberId: string; role: string }
   | { kind: 'remove-member'; memberId: string }
   /**
-   * `isCurrentHash` gets the stored hash of the password. It returns true if the old password, or the link of a reset,
-   * belongs to this hash.
+   * `isCurrentHash` gets the stored hash of the password. The function returns true if the old password, or the link of
+   * a reset, belongs to this hash.
    */
   | {
       kind: 'change-password';
@@ -224,7 +224,8 @@ function accepted(
 }
 
 /**
- * Returns the refusal of a code. It is the same for every reason, so that a person who guesses codes learns nothing.
+ * Returns the refusal of a code. The refusal is the same for every reason, so that a person who guesses codes learns
+ * nothing.
  */
 export function refusedCode(): Refusal {
   return Refusal.validation([
@@ -247,7 +248,7 @@ function roleFaults(role: string): Fault[] {
   return isMemberRole(role) ? [] : [{ path: 'role', message: `must be one of ${MEMBER_ROLES.join(', ')}` }];
 }
 
-/** A role that a later release added counts as the role with the fewest permissions. */
+/** Returns a stored role. A role that only a later release knows counts as the role with the fewest permissions. */
 function roleOf(text: string): MemberRole {
   return isMemberRole(text) ? text : 'viewer';
 }

@@ -2,8 +2,8 @@ import { DateTime } from 'luxon';
 import { isoOf } from '#kernel';
 
 /**
- * A month of an account. It begins on the day of the month on which the account was opened. In a shorter month, it
- * begins on the last day. Both times are ISO 8601; `end` is the first instant after the period.
+ * A month of an account. Each period begins on the day of the month on which the account was opened, or on the last day
+ * of a shorter month. Both times are ISO 8601; `end` is the first instant after the period.
  */
 export interface Period {
   start: string;

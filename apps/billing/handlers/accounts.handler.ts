@@ -26,8 +26,8 @@ import { AccountDecisions } from './account-decisions.js';
 import { requireUnusedEmail } from './unused-email.js';
 
 /**
- * Executes the commands on accounts and keys. A key is returned in clear text only once, in the reply. A signing secret
- * is stored encrypted, and can be shown again.
+ * Executes the commands on accounts and keys. A key in clear text is returned only in the reply of its creation. A
+ * signing secret is stored encrypted, and can be shown again.
  */
 @Controller()
 export class AccountsHandler {
@@ -54,7 +54,7 @@ export class AccountsHandler {
         await requireUnusedEmail(tx, email);
       },
     );
-    // The caller must find the credits of the account as soon as the caller receives this answer.
+    // The ledger is opened before the reply, because the caller must then find the credits of the account.
     await this.ledgers.update([accountId]);
     return create(OpenedAccountSchema, {
       accountId,
@@ -116,13 +116,16 @@ export class AccountsHandler {
     const signingSecretEncrypted = this.box.seal(newSigningSecret());
     const command = { kind: 'rotate-signing-secret', signingSecretEncrypted, now } as const;
     const account = await this.decisions.run(accountId, commandId, command);
-    // If the command was repeated, this is the secret of the first attempt.
+    // If the command is a repetition, this is the secret that the first attempt created.
     const { previousValidUntil, signingSecret: stored } = requireOpen(account);
     return create(RotatedSigningSecretSchema, { signingSecret: this.box.open(stored), previousValidUntil });
   }
 }
 
-/** Requires that no account exists. Concurrent first sign-ups wait for each other. @throws Refusal `conflict` */
+/**
+ * Requires that no account exists. Concurrent sign-ups for the first account wait for each other. @throws Refusal
+ * `conflict`
+ */
 async function requireNoAccount(tx: Tx): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('first account', 1))`);
   const known: unknown[] = await tx.query('SELECT 1 FROM accounts LIMIT 1');

@@ -22,7 +22,7 @@ export class LedgersHandler {
 
   /**
    * The commands that open accounts and change plans have already updated the ledgers. This consumer updates ledgers
-   * that were not updated because of a crash.
+   * that a crash has left without an update.
    */
   @ConsumerPattern({
     stream: 'ACCOUNTS',

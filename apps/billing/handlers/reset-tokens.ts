@@ -13,8 +13,8 @@ export interface ResetToken {
 }
 
 /**
- * Tokens to reset a password. Tokens are not stored. A token contains a fingerprint of the old password's hash, so it
- * works only until the password changes. It works for at most one hour.
+ * Makes and checks tokens to reset a password. Tokens are not stored. A token contains a fingerprint of the old
+ * password's hash, so the token is valid only until the password changes, and for at most one hour.
  */
 export class ResetTokens {
   private readonly signed: SignedText;
@@ -39,7 +39,7 @@ export class ResetTokens {
 }
 
 /**
- * Returns a fingerprint of a password's hash. The hash itself must not leave the service: with the hash, an attacker
+ * Returns a fingerprint of a password's hash. The hash itself must not leave the service: an attacker who has the hash
  * could try passwords without the service.
  */
 function fingerprint(passwordHash: string): string {

@@ -8,7 +8,7 @@ import type { Logger } from '#telemetry';
 import { AccountDecisions } from './account-decisions.js';
 
 /**
- * Encrypts every account's secrets with the current MASTER_KEY if the setting also contains an earlier key. Runs at the
+ * If MASTER_KEY also contains an earlier key, encrypts the secrets of every account with the current key. Runs at the
  * start, before anything else, for all accounts in the stream. After a crash, the next start encrypts the remaining
  * secrets.
  */

@@ -7,7 +7,7 @@ import { STORE } from '#platform';
 import type { LedgerCommand } from '../domain/ledger.js';
 import { LedgerWriter, type AccountCommand } from './ledger-writer.js';
 
-/** Updates ledgers from the decisions about their accounts. */
+/** Applies decisions about accounts to the accounts' ledgers. */
 @Injectable()
 export class AccountLedgers {
   constructor(
@@ -16,8 +16,8 @@ export class AccountLedgers {
   ) {}
 
   /**
-   * Applies all decisions about the accounts to their ledgers. Reads from the first decision each time, so that a
-   * missed change of plan is never applied after a later change.
+   * Applies all decisions about the accounts to their ledgers. Reads all decisions from the first one each time, so
+   * that a missed change of plan is never applied after a later change.
    * @returns the sequence number of the last applied message of ACCOUNTS for each account; 0 if there is none
    */
   async update(accountIds: readonly string[]): Promise<Map<string, number>> {

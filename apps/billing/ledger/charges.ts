@@ -11,7 +11,7 @@ export interface Charges {
 
 /** The streams whose facts cost credits. */
 export const CHARGED_STREAMS = ['CHECKS', 'EVENTS', 'LOOKUPS', 'EXPLORES'] as const;
-/** One of `CHARGED_STREAMS`. */
+/** A stream whose facts cost credits. */
 export type ChargedStream = (typeof CHARGED_STREAMS)[number];
 
 /** Returns the name of the durable consumer that charges the stream's facts. */
@@ -19,7 +19,7 @@ export function chargingConsumerOf(stream: ChargedStream): string {
   return `billing-${stream.toLowerCase()}`;
 }
 
-/** Returns the charges of a stored fact; no causes if the fact is free. */
+/** Returns the charges of a stored fact; the list of causes is empty if the fact is free. */
 export function chargesOf(stream: ChargedStream, data: Uint8Array): Charges {
   switch (stream) {
     case 'CHECKS':
@@ -33,12 +33,13 @@ export function chargesOf(stream: ChargedStream, data: Uint8Array): Charges {
   }
 }
 
-/** Skips the decoding of items, envelopes and labels. */
+/** Decodes facts without items, envelopes and labels. */
 const COST_FIELDS_ONLY = { readUnknownFields: false };
 
 /**
- * A failed check is free. If a check has several parts, only one part contains the charge. Checks of the release before
- * credits contain costs but no version of the price book. These checks were free, and are not charged now.
+ * Returns the charge of a check. A failed check is free. If a check has several parts, only one part contains the
+ * charge. Checks from the release before Earshot had credits contain costs but no version of the price book. Those
+ * checks were free, and are not charged now.
  */
 function ofCheck(data: Uint8Array): Charges {
   const check = fromBinary(CheckCostSchema, data, COST_FIELDS_ONLY);
@@ -83,15 +84,15 @@ function ofEvent(data: Uint8Array): Charges {
 }
 
 /**
- * A lookup has one charge: a base price, plus a price per found object if the price book counts objects. Lookups of the
- * release before credits also contain a price, but were free.
+ * Returns the charge of a lookup: a base price, plus a price for each found object if the price book counts objects.
+ * Lookups from the release before Earshot had credits also contain a price, but were free.
  */
 function ofLookup(data: Uint8Array): Charges {
   const lookup = fromBinary(LookupSchema, data, COST_FIELDS_ONLY);
   const { accountId, lookupId, source, operation, at, costCredits, priceBookVersion, billed } = lookup;
   if (costCredits <= 0 || !billed) return { accountId, causes: [] };
   const cause: ChargeCause = {
-    // A semantic question and an analysis ask no source.
+    // A semantic question and an analysis have no source.
     operation: source === '' ? operation : `${source}.${operation}`,
     source,
     keywordId: '',
@@ -107,7 +108,7 @@ function ofLookup(data: Uint8Array): Charges {
   return { accountId, causes: [cause] };
 }
 
-/** Each source that answered is charged separately; a source that failed is free. */
+/** Returns the charges of an Explore. Each source that answered is charged separately; a source that failed is free. */
 function ofExplore(data: Uint8Array): Charges {
   const { accountId, exploreId, decidedAt, events } = fromBinary(ExploreDecisionSchema, data);
   const causes = events.flatMap(({ event }): ChargeCause[] => {

@@ -23,7 +23,7 @@ beforeEach(() => {
   stores.clock.at = OPENED_AT;
 });
 
-/** Appends, and then the process dies before it writes the tables. */
+/** Appends, as if the process died after the append and before it wrote the tables. */
 class FailingStore extends EventStore {
   override async append(...given: Parameters<EventStore['append']>): Promise<number> {
     await super.append(...given);
@@ -34,7 +34,7 @@ class FailingStore extends EventStore {
 const expectCrash = async (work: Promise<unknown>) => expect(work).rejects.toThrow('killed');
 
 describe('a ledger', () => {
-  it('opens once, with the allowance of the plan', async () => {
+  it('opens only once, with the allowance of the plan', async () => {
     const accountId = await stores.open();
     await stores.writer.write([{ accountId, command: { kind: 'open', plan: 'pro', at: OPENED_AT } }]);
     expect(await balanceOf(stores.database, accountId)).toEqual({
@@ -49,7 +49,7 @@ describe('a ledger', () => {
     });
   });
 
-  it('opens once when two replicas open it at the same time', async () => {
+  it('opens only once when two replicas open it at the same time', async () => {
     const accountId = newId();
     const open = { accountId, command: { kind: 'open', plan: 'free', at: OPENED_AT } as const };
     await Promise.all([stores.writer.write([open]), stores.anotherWriter().write([open])]);
@@ -57,7 +57,7 @@ describe('a ledger', () => {
     expect(await stores.creditsOf(accountId)).toBe(3000);
   });
 
-  it('is not charged before it is open, and other accounts do not wait for it', async () => {
+  it('is not charged before it is open, and the charges of other accounts do not wait for this ledger', async () => {
     const [accountId, notOpen] = [await stores.open(), newId()];
     const ledgers = await stores.writer.write([chargeOf(notOpen), chargeOf(accountId)]);
     expect([...ledgers.keys()]).toEqual([accountId]);
@@ -72,7 +72,7 @@ describe('a ledger', () => {
     expect(await stores.creditsOf(accountId)).toBe(1000);
   });
 
-  it('is charged once for each cause: within a batch, over several batches, and by two concurrent writers [credits.charged-once]', async () => {
+  it('is charged only once for a cause: within a batch, over several batches, and by two concurrent writers [credits.charged-once]', async () => {
     const accountId = await stores.open();
     const charges = Array.from({ length: 20 }, () => chargeOf(accountId));
     const another = stores.anotherWriter();
@@ -144,7 +144,7 @@ describe('a ledger', () => {
 });
 
 describe('after a crash between stream and tables', () => {
-  it('the next charge first brings the tables up to date, and a repeated charge is not applied again', async () => {
+  it('the next charge first updates the tables, and a repeated charge is not applied again', async () => {
     const accountId = await stores.open();
     const [lost, next] = [chargeOf(accountId), chargeOf(accountId)];
     await expectCrash(stores.anotherWriter(new FailingStore(stores.bus)).write([lost]));
@@ -211,7 +211,7 @@ describe('after a crash between stream and tables', () => {
     expect(await stores.creditsOf(accountId)).toBe(2989);
   });
 
-  it('a stream that lost messages that the tables contain is reported as an error', async () => {
+  it('the writer reports an error if the stream has lost messages that the tables contain', async () => {
     const accountId = await stores.open();
     await stores.bus.jsm.streams.purge('CREDITS', { filter: `credits.${accountId}` });
     await expect(stores.writer.write([chargeOf(accountId)])).rejects.toThrow(

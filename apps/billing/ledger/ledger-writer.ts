@@ -30,9 +30,9 @@ const COMMANDS_PER_TRANSACTION = 1000;
 const APPEND_ATTEMPTS = 5;
 
 /**
- * The only writer of CREDITS. Commands on one account that arrive together are decided together and become one message,
- * which is appended only if no other process has appended a message meanwhile. The tables are updated in the
- * transaction that holds the locks on the accounts' rows.
+ * The only class that writes to CREDITS. Commands on one account that arrive together are decided together and become
+ * one message. The message is appended only if no other process has appended a message meanwhile. The tables are
+ * updated in the transaction that holds the locks on the accounts' rows.
  */
 export class LedgerWriter {
   constructor(
@@ -42,9 +42,9 @@ export class LedgerWriter {
   ) {}
 
   /**
-   * Executes the commands that were not executed before, in order for each account. After a crash between the stream
-   * and the tables, the next append conflicts, and the tables are updated first. If the ledger of an account is not
-   * open, and no command opens it, the commands on this account are not executed.
+   * Executes the commands that were not executed before, in order for each account. If an earlier call crashed between
+   * the append and the update of the tables, the append of this call conflicts, and the tables are updated first.
+   * Commands on an account whose ledger is not open are not executed, unless one of them opens the ledger.
    * @returns the open ledgers of the accounts after the commands
    * @throws Refusal like `decide`; Outage if the stream stays inconsistent with the tables
    */
@@ -69,8 +69,8 @@ export class LedgerWriter {
       if (command.kind === 'open') opening.add(accountId);
     }
     const ledgers = await lockLedgers(tx, [...byAccount.keys()], [...opening]);
-    // This is a separate statement after the lock, so that it sees the movements that other transactions wrote while
-    // this transaction waited for the lock.
+    // A separate statement after the lock reads the movements, so that it sees what other transactions wrote while this
+    // transaction waited for the lock.
     const known = await knownMovements(
       tx,
       [...byAccount.values()].flatMap((own) =>
@@ -141,7 +141,8 @@ export class LedgerWriter {
   }
 
   /**
-   * Applies the messages that the tables lack. Another writer, or a writer that crashed, has appended these messages.
+   * Applies the messages that are missing in the tables. Another writer, or a writer that crashed, has appended these
+   * messages.
    */
   private async catchUp(subject: string, ledger: Ledger, decisions: StoredDecision[]): Promise<Ledger> {
     let current = ledger;

@@ -70,7 +70,7 @@ function causeColumns({ movementId, cause }: CreditMovement): CauseColumns {
     case 'allowanceChange':
       return { kind: 'allowance_change', reference: cause.value.plan };
     case undefined:
-      // A newer version wrote this cause: the amount is stored, but the cause is unknown.
+      // A newer version of Earshot wrote this cause. The amount is stored, but the cause is unknown.
       return { kind: 'unknown', reference: movementId };
   }
 }

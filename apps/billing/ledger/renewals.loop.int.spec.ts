@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => stores?.drop());
 
-/** A writer that fails for some accounts, as if their tables and their stream contradicted each other. */
+/** A writer that fails for some accounts, as if the tables and the stream of these accounts contradicted each other. */
 class FailingWriter extends LedgerWriter {
   readonly tried: string[][] = [];
 

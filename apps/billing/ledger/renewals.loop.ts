@@ -6,11 +6,14 @@ import type { LedgerWriter } from './ledger-writer.js';
 
 const PAUSE_MS = 1000;
 const ACCOUNTS_PER_PASS = 500;
-/** An account whose ledger cannot be renewed is skipped for this time, so that it does not come first in every pass. */
+/**
+ * An account whose ledger cannot be renewed is skipped for this time, so that this account does not come first in every
+ * pass.
+ */
 const SKIP_MS = 60_000;
 /**
- * After this number of failures in a row, the cause is probably not a single account, so the next pass renews the
- * remaining accounts.
+ * After this number of failures in a row, the pass ends, because the cause is probably not a single account. The next
+ * pass renews the remaining accounts.
  */
 const MAX_FAILURES_IN_A_ROW = 3;
 
@@ -44,8 +47,8 @@ export class RenewalsLoop implements Loop {
   async pass(): Promise<number> {
     const now = this.clock.now();
     for (const [accountId, until] of this.skipped) if (until <= now.getTime()) this.skipped.delete(accountId);
-    // The rows are locked only during the query. Two replicas usually get different accounts. If both replicas get the
-    // same account, the second renewal changes nothing.
+    // The rows are locked only during this query, so two replicas usually get different accounts. If both get the same
+    // account, the second renewal changes nothing.
     const rows: { account_id: string }[] = await this.database.query(
       `SELECT account_id FROM credit_balances WHERE turns_at <= $1 AND account_id <> ALL($2)
        ORDER BY turns_at LIMIT ${ACCOUNTS_PER_PASS} FOR UPDATE SKIP LOCKED`,

@@ -35,7 +35,7 @@ const reservedIds = async () => {
   return rows.map((row) => row.reservation_id);
 };
 
-it('a reservation that no charge will use is released as soon as all stored facts are charged', async () => {
+it('a reservation that no charge will settle is released after all stored facts are charged', async () => {
   const accountId = await billing.open();
   // The account of this fact has no ledger yet, so billing cannot charge the fact.
   const accountWithoutLedger = newId();

@@ -10,8 +10,8 @@ const PAUSE_MS = 2000;
 /** The streams of the facts for which credits are reserved. */
 const STREAMS: readonly ChargedStream[] = ['CHECKS', 'LOOKUPS', 'EXPLORES'];
 /**
- * If a reservation is marked as done before its fact is stored, the fact is stored within this time. A reservation can
- * also be marked as done at any time after its fact is stored.
+ * Work can mark its reservation as done before it stores its fact: then the fact is stored within this time. Work can
+ * also mark its reservation as done at any time after the fact is stored.
  */
 const MAX_DONE_BEFORE_FACT_MS = 60_000;
 
@@ -22,8 +22,8 @@ interface StreamPositions {
 }
 
 /**
- * Removes reservations that nothing will settle: reservations that have expired, and reservations of finished work
- * whose fact was purged before the charge, or was never stored.
+ * Removes reservations that no charge will settle: reservations that have expired, and reservations of finished work
+ * whose fact was never stored, or was purged before the charge.
  */
 export class ReservationsLoop implements Loop {
   readonly name = 'reservations';

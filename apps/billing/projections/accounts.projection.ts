@@ -72,7 +72,7 @@ async function applyEvent(
       await tx.query('UPDATE accounts SET plan = $2 WHERE account_id = $1', [accountId, event.value.plan]);
       return;
     case 'signingSecretRotated':
-      // On the right-hand side, `signing_secret_encrypted` has its value from before the update.
+      // On the right side of `=`, `signing_secret_encrypted` has its value from before the update.
       await tx.query(
         `UPDATE accounts SET signing_secret_encrypted = $2, previous_signing_secret_encrypted = signing_secret_encrypted,
            previous_signing_secret_valid_until = $3

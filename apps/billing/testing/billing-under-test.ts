@@ -11,7 +11,7 @@ import { isolateStores, openAccount, programEnv, until } from '#testing';
 import { billingService } from '../billing.module.js';
 import { readBillingConfig } from '../config.js';
 
-// For specs only: the billing service in this process, with a clock that a spec sets.
+// For specs only: the billing service in this process, with a clock whose time the spec sets.
 
 /** A running billing service with separate stores. */
 export interface BillingUnderTest {
@@ -20,7 +20,7 @@ export interface BillingUnderTest {
   database: Database;
   /** `aheadMs`: how far this clock is ahead of the machine's clock, in ms. */
   clock: Clock & { aheadMs: number };
-  /** Opens an account. @returns its id */
+  /** Opens an account. @returns the id of the account */
   open(plan?: string): Promise<string>;
   /** Publishes a check without items, as polling does. */
   check(accountId: string, more?: MessageInitShape<typeof CheckSchema>): Promise<Check>;

@@ -6,11 +6,14 @@ interface RunningBridge {
   url: string;
   credentials: { user: string; password: string };
   client: ClickHouseClient;
-  /** Runs a query. @returns its rows */
+  /** Runs a query. @returns the rows of the result */
   rows<T = Record<string, unknown>>(query: string, params?: Record<string, unknown>): Promise<T[]>;
 }
 
-/** Tests of the standard client through a bridge. They create the table `texts`, which later tests read. */
+/**
+ * Defines tests of the standard client through a bridge. The first tests create the table `texts`, which later tests
+ * read.
+ */
 export function clientTasks(bridge: () => RunningBridge): void {
   describe('the standard ClickHouse client', () => {
     it('pings', async () => {
@@ -120,7 +123,7 @@ export function clientTasks(bridge: () => RunningBridge): void {
       );
     });
 
-    it('runs many queries at once, each with its own parameters', async () => {
+    it('runs many queries at the same time, each with its own parameters', async () => {
       const numbers = Array.from({ length: 60 }, (_, i) => i);
       const answers = await Promise.all(
         numbers.map((i) => bridge().rows<{ i: number }>('SELECT {i:UInt32} AS i', { i })),

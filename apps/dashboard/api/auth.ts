@@ -29,13 +29,13 @@ interface SignUp {
   password?: string;
   name?: string;
   /**
-   * The code that a new installation prints, or the code of an invitation or of a mail. Without a code, the API sends a
-   * mail with a link if `SIGN_UP` is `open`, and refuses the sign-up otherwise.
+   * The code that a new installation prints, or the code of an invitation or of a mail. If the code is missing, the API
+   * sends a mail with a link (`SIGN_UP=open`) or refuses the sign-up (other values).
    */
   code?: string;
 }
 
-/** Signs a person up. @returns the session, or a sentence that describes the next step */
+/** Signs a person up. @returns the session, or a sentence that tells the person what to do next */
 export async function signUp(body: SignUp): Promise<Session | string> {
   const answer = await api.post('/v1/auth/sign-up', { body });
   if (!('csrfToken' in answer)) return answer.message;

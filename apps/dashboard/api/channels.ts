@@ -6,7 +6,7 @@ import type { RowOf } from '../../../clients/typescript/src/index.js';
 /** A channel, as the API returns it. */
 export type Channel = RowOf<'/v1/channels'>;
 
-/** The channels by their id, without deleted channels; undefined until they are loaded. */
+/** The channels by id, without deleted channels; undefined until the channels are loaded. */
 export type Channels = ReadonlyMap<string, Channel> | undefined;
 
 /** Reads all channels. */

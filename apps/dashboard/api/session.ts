@@ -6,10 +6,7 @@ export type Session = AnswerOf<'get', '/v1/auth/session'>;
 
 interface State {
   session: Session | undefined;
-  /**
-   * True after a request was refused because the session has ended. Text that the member has typed is still on the
-   * page.
-   */
+  /** True after a request was refused because the session has ended. The page keeps text that the member has typed. */
   hasEnded: boolean;
 }
 

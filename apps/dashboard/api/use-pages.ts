@@ -7,7 +7,7 @@ interface Page<Row> {
 
 interface Options<Row> {
   staleTime?: number;
-  /** Returns the number of milliseconds until the rows are read again. */
+  /** Returns after how many milliseconds the rows are read again. */
   refetchInterval?: (rows: readonly Row[]) => number;
 }
 

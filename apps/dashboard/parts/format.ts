@@ -18,48 +18,50 @@ const UNITS = [
 ] as const;
 
 /**
- * “5 min. ago”, “in 2 hr.”.
+ * Returns for example “5 min. ago” or “in 2 hr.”.
  * @param near the text for less than a minute, before or after
  */
 export function relativeTime(at: string, now: number, near = 'just now'): string {
   const seconds = (Date.parse(at) - now) / 1000;
-  // 59.6 minutes are an hour, and not 60 minutes.
+  // 59.6 minutes are shown as 1 hour, not as 60 minutes.
   const isLong = (length: number, n: number) => Math.abs(seconds) >= length - (UNITS[n + 1]?.[1] ?? 0) / 2;
   const [unit, size] = UNITS.find(([, length], n) => isLong(length, n)) ?? ['second', 1];
   return unit === 'second' ? near : relative.format(Math.round(seconds / size), unit);
 }
 
-/** “Sunday, 22 November 2026 at 19:28:05 CET”, in the viewer's zone. */
+/** Returns for example “Sunday, 22 November 2026 at 19:28:05 CET”, in the viewer's zone. */
 export const exactTime = (at: string) => exact.format(new Date(at));
 
-/** “22 Nov 2026, 19:28”, in the viewer's zone. */
+/** Returns for example “22 Nov 2026, 19:28”, in the viewer's zone. */
 export const minuteOf = (at: string) => minute.format(new Date(at));
 
-/** “09:00” or “9:00 AM”, the full hour of a day in the viewer's format. */
+/** Returns for example “09:00” or “9:00 AM”: the full hour of a day in the viewer's format. */
 export const hourOfDay = (hour: number) => hourly.format(Date.UTC(2026, 0, 1, hour));
 
-/** “22 Nov 2026”. A date without a time, such as `2026-11-22`, is a day of UTC and stays that day. */
+/**
+ * Returns for example “22 Nov 2026”. A date without a time, such as `2026-11-22`, is a day of UTC and stays that day.
+ */
 export const dayOf = (at: string) => day.format(new Date(at.length === 10 ? `${at}T12:00:00` : at));
 
-/** “22 Nov”, for the axis of a chart. The day is a day of UTC, such as `2026-11-22`. */
+/** Returns for example “22 Nov”, for the axis of a chart. The day is a day of UTC, such as `2026-11-22`. */
 export const shortDay = (date: string) => monthDay.format(new Date(`${date}T12:00:00`));
 
-/** 12,345 */
+/** Returns for example “12,345”. */
 export const count = (n: number) => whole.format(n);
 
-/** 12.3K */
+/** Returns for example “12.3K”. */
 export const short = (n: number) => (Math.abs(n) < 10_000 ? whole.format(n) : compact.format(n));
 
-/** 43% for the share 0.43 */
+/** Returns “43%” for the share 0.43. */
 export const percent = (n: number) => share.format(n);
 
-/** “1 credit”, “43,200 credits” */
+/** Returns for example “1 credit” or “43,200 credits”. */
 export const credits = (n: number) => plural(n, 'credit');
 
-/** “1 mention”, “3 mentions” */
+/** Returns for example “1 mention” or “3 mentions”. */
 export const plural = (n: number, one: string, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
 
-/** “90 s”, “5 min”, “2 h” or “1 d” for a number of seconds. */
+/** Returns for example “90 s”, “5 min”, “2 h” or “1 d” for a number of seconds. */
 export function duration(seconds: number): string {
   for (const [size, unit] of [
     [86_400, 'd'],
@@ -70,7 +72,10 @@ export function duration(seconds: number): string {
   return `${count(seconds)} s`;
 }
 
-/** “€15.50”. A platform can state any text as the currency. If it is not three letters, it follows the number. */
+/**
+ * Returns for example “€15.50”. A platform can state any text as the currency. A text that is not three letters is
+ * shown after the number.
+ */
 export function money(value: number, currency: string): string {
   const isCurrency = /^[A-Za-z]{3}$/.test(currency);
   if (!isCurrency) return `${value} ${currency}`.trim();
@@ -78,15 +83,15 @@ export function money(value: number, currency: string): string {
 }
 
 /**
- * Puts the text between marks that isolate its direction from the surrounding text. It is used where no
- * element is possible.
+ * Puts the text between marks, so that its direction does not affect the surrounding text. For places where no element
+ * is possible.
  */
 export const isolated = (text: string) => `\u2068${text}\u2069`;
 
 /** Returns true if a text has no visible characters, only spaces and characters without width. */
 export const isInvisible = (text: string) => /^[\s\p{Default_Ignorable_Code_Point}\u2800]*$/u.test(text);
 
-/** `buy_intent` → “Buy intent” */
+/** Returns a key as words: “Buy intent” for `buy_intent`. */
 export function words(name: string): string {
   const text = name.replaceAll('_', ' ');
   return text.charAt(0).toUpperCase() + text.slice(1);

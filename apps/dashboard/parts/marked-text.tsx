@@ -6,10 +6,13 @@ export interface Span {
   end: number;
 }
 
-/** Returns the positions of terms in a text, in any case. The positions of different terms can overlap. */
+/**
+ * Returns the positions of terms in a text; upper and lower case are equal. The positions of different terms can
+ * overlap.
+ */
 export function spansOf(text: string, terms: readonly string[]): Span[] {
   const lower = text.toLowerCase();
-  // The conversion to lower case can change the length of a text (İ). Then the positions are unknown.
+  // The conversion to lower case can change the length of a text (İ). Then the positions cannot be found.
   if (lower.length !== text.length) return [];
   const found: Span[] = [];
   for (const term of [...terms].sort((a, b) => b.length - a.length)) {

@@ -2,7 +2,7 @@ import type { NotificationData } from '@mantine/notifications';
 import { lazy, Suspense, useSyncExternalStore, type ReactNode } from 'react';
 import { EarshotError } from '../api/client.js';
 
-/** The code is loaded with the first notification. */
+/** The code that shows notifications is loaded when the first notification comes. */
 const Corner = lazy(() => import('../shell/notifications.js'));
 
 let reported: readonly NotificationData[] = [];
@@ -13,7 +13,7 @@ function report(notification: NotificationData): void {
   for (const listener of listeners) listener();
 }
 
-/** Shows the notifications. It is rendered once, at the root. */
+/** Shows the notifications. This component is rendered only at the root. */
 export function NotificationCorner() {
   const notifications = useSyncExternalStore(
     (listener) => {
@@ -32,7 +32,7 @@ export function notify(message: ReactNode): void {
 
 /** Reports a failure that the page does not show itself. */
 export function notifyFailure(title: string, error: unknown): void {
-  // For a 401, the shell asks for the password.
+  // For a 401 nothing is shown, because the shell asks for the password.
   if (error instanceof EarshotError && error.status === 401) return;
   const message = error instanceof Error ? error.message : String(error);
   report({ title, message, color: 'red', withBorder: true, autoClose: 10_000 });

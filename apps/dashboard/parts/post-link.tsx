@@ -13,8 +13,8 @@ interface Props {
 }
 
 /**
- * Shows a link to a post of a stranger. The link opens a new tab and sends no data about this page. Without a web
- * address, the component shows plain text.
+ * Shows a link to a post of a stranger. The link opens a new tab and sends no data about this page. If the address is
+ * not a web address, shows plain text.
  */
 export function PostLink({ url, className, children }: Props) {
   const address = webAddress(url);

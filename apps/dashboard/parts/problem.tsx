@@ -8,12 +8,12 @@ interface Props {
   /** The title that names the failure: “The keyword was not saved”. */
   title?: string;
   retry?: () => void;
-  /** The paths of faults that are already shown beside their fields. These faults are not listed here. */
+  /** The paths of faults that are already shown beside their fields, and therefore are not listed again. */
   shownPaths?: readonly string[];
 }
 
 /**
- * Shows an error of the API with every fault of the request. For a failure of Earshot, it also shows the id of the
+ * Shows an error of the API with every fault of the request. For a failure of Earshot, also shows the id of the
  * request, which the operator needs.
  */
 export function Problem({ error, title, retry, shownPaths = [] }: Props) {
@@ -71,7 +71,7 @@ function summaryOf(message: string, faults: readonly Fault[], others: readonly F
       : message;
 }
 
-/** Returns the message of the API for a request whose only fault is this fault. */
+/** Returns the message with which the API reports a request that has only this fault. */
 const describedAt = ({ path, message }: Fault) => (path ? `${path}: ${message}` : message);
 
 /** Returns the text of a fault with a readable path. `rules[0].when.all[1]` becomes “Rules 1, when, all 2”. */

@@ -46,7 +46,8 @@ interface LoadedProps<T> {
 }
 
 /**
- * Shows the data of a query, its skeleton, or its error with a button to try again. Data stays when a later read fails.
+ * Shows the data of a query, its skeleton, or its error with a button to try again. When a later read fails, the data
+ * stays.
  */
 export function Loaded<T>({ query, loading = <LoadingRows />, children }: LoadedProps<T>) {
   if (query.data !== undefined) return children(query.data);

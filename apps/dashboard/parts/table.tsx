@@ -19,7 +19,7 @@ export function DataTable({
   head: readonly string[];
   children: ReactNode;
   minWidth?: number;
-  /** False inside a section, which has a frame. */
+  /** Set to false inside a section, because a section has a frame. */
   framed?: boolean;
 }) {
   return (
@@ -44,7 +44,7 @@ export function DataTable({
   );
 }
 
-/** Returns the names of the columns as CSS variables. The style sheet shows the names beside the cells. */
+/** Returns the names of the columns as CSS variables, with which the style sheet shows the names beside the cells. */
 const namesOf = (head: readonly string[]) =>
   Object.fromEntries(
     head.map((name, index) => [`--column-${index + 1}`, JSON.stringify(name)]),

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { exactTime, relativeTime } from './format.js';
 import classes from './time.module.css';
 
-/** Twice a minute is enough for “5 minutes ago”. */
+/** How often the text is computed again: twice a minute is enough for “5 minutes ago”. */
 const TICK_MS = 30_000;
 
 interface Props {
@@ -10,9 +10,9 @@ interface Props {
   at: string | null | undefined;
   /** Shown if there is no time. */
   none?: string;
-  /** Shown for less than a minute. The default, “just now”, does not fit planned times. */
+  /** The text for less than a minute. Set for planned times, which the default “just now” does not fit. */
   near?: string;
-  /** The exact time instead of “5 minutes ago”. */
+  /** True to show the exact time instead of “5 minutes ago”. */
   exact?: boolean;
 }
 

@@ -10,7 +10,7 @@ const OPEN = 'earshot:keyboard-help';
 /** Opens the list of shortcuts. */
 export const showKeyboardHelp = () => window.dispatchEvent(new Event(OPEN));
 
-/** Time to wait for the next key after `g`. */
+/** How long the next key after `g` is awaited. */
 const SEQUENCE_MS = 1500;
 
 /** Shows the list of shortcuts (`?`), and the shortcuts that open pages (`g` and a letter). */
@@ -29,7 +29,7 @@ function usePageKeys(showHelp: () => void): void {
       if (event.key === '?') showHelp();
       const entry = NAVIGATION.flatMap(({ entries }) => entries).find(({ key }) => key === event.key);
       if (entry && event.timeStamp - since < SEQUENCE_MS) {
-        // Otherwise, the letter would also be a shortcut of the page.
+        // The event is stopped, because otherwise the letter would also be a shortcut of the page.
         event.stopImmediatePropagation();
         void navigate(entry.to);
       }

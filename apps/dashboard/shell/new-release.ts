@@ -6,8 +6,8 @@ const KEY = 'earshot-reloaded';
 
 /**
  * Reloads the page if a file is missing. A release replaces the files, so a page that was opened before the release
- * cannot load the other files of its release. The page reloads itself once for each build. If a file is missing again,
- * the page reports the failure.
+ * cannot load the other files of its release. The page reloads itself only once for each build. If a file is
+ * missing again, the page reports the failure.
  */
 export function reloadAfterRelease(): void {
   window.addEventListener('vite:preloadError', () => void reloadOnce());
@@ -15,7 +15,7 @@ export function reloadAfterRelease(): void {
 
 async function reloadOnce(): Promise<void> {
   if (sessionStorage.getItem(KEY) === BUILD) return;
-  // Without the gateway, a reload would show an error of the browser instead of the page.
+  // If the gateway does not answer, a reload would show an error of the browser instead of the page.
   if (!(await api.get('/v1/auth/options').catch(() => undefined))) return;
   sessionStorage.setItem(KEY, BUILD);
   location.reload();

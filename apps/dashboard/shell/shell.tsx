@@ -75,11 +75,14 @@ export function Shell() {
   );
 }
 
-/** A new page begins at its top. Back and forward restore the scroll position, and a change of a filter keeps it. */
+/**
+ * Scrolls to the top of a new page. Back and forward restore the scroll position. A change of a filter does not change
+ * the scroll position.
+ */
 function useTopOfNewPage(pathname: string): void {
   const type = useNavigationType();
   useLayoutEffect(() => {
     if (type !== 'POP') window.scrollTo(0, 0);
-    // The scroll position changes only for another page, not for another address of the same page.
+    // Only another page is scrolled to its top, not another address of the same page.
   }, [pathname]);
 }

@@ -55,14 +55,14 @@ describe('the messages of ATTEMPTS', () => {
     expect(new Set(ids).size).toBe(4);
   });
 
-  it('have the format and the id of the attempt if they contain only one, as in earlier releases', () => {
+  it('have the format and the id of the attempt if they contain only one attempt, as in earlier releases', () => {
     const [message] = messagesOf([attempted(newId())]);
     const [attempt] = attemptsIn(message?.data ?? new Uint8Array());
     expect(message?.msgId).toBe(attempt?.attemptId);
     expect(attempt?.attempts).toEqual([]);
   });
 
-  it('contain at most 50 attempts, and no attempt is lost between two messages', () => {
+  it('contain at most 50 attempts each, and together all attempts', () => {
     const watchId = newId();
     const recorded = Array.from({ length: 120 }, () => attempted(watchId));
     const groups = messagesOf(recorded).map(({ data }) => attemptsIn(data));

@@ -21,8 +21,8 @@ export interface Recorded<D extends Addressed = AttemptResult['delivery']> exten
 }
 
 /**
- * Maximum number of attempts in one message. It limits the size of messages with long addresses, and of readers'
- * batches.
+ * Maximum number of attempts in one message. It limits the size of messages whose attempts have long addresses, and of
+ * the batches that consumers read.
  */
 const MAX_PER_MESSAGE = 50;
 
@@ -66,7 +66,10 @@ function shownEndpoint(endpoint: string): string {
   return channelIdIn(endpoint) === undefined ? displayUrl(endpoint) : endpoint;
 }
 
-/** The message id is derived from the ids of the attempts, so that a repeated publish is stored once. */
+/**
+ * Makes one message of attempts. The message id is derived from the ids of the attempts, so that a message that is
+ * published twice is stored only once.
+ */
 function messageOf({ subject, attempts, causes }: Group): Unstored {
   const [first] = attempts;
   const msgId =
@@ -82,7 +85,7 @@ function attemptOf(
   endpoint: string,
 ): WrittenAttempt {
   const { eventId, target, accountId, watchId, keywordId, source, firstAt, pending } = delivery;
-  // All fields are in one literal, because this runs for each delivery, and merging objects costs several times as
+  // All fields are in one literal, because this code runs for each delivery, and merging objects costs several times as
   // much.
   return {
     attemptId: derivedId('attempt', eventId, target.id, String(number), String(at)),
@@ -101,7 +104,7 @@ function attemptOf(
     nextAttemptAt: nextAt === undefined ? '' : isoOf(nextAt),
     targetKind: target.kind,
     targetId: target.id,
-    // Empty means the same time as `at`. A channel that answered 429 gets attempt 1 again, at a later time.
+    // Empty means the same time as `at`. After a 429 of a channel, attempt 1 is made again, at a later time.
     firstAt: number === 1 && !pending ? '' : isoOf(firstAt),
     channelId: channelIdIn(delivery.endpoint) ?? '',
     channelKind: delivery.channelKind ?? '',

@@ -80,7 +80,7 @@ export class AttemptRecorder {
     });
   }
 
-  /** From now on, `record` records nothing: interrupted attempts stay pending. */
+  /** Makes `record` record nothing from now on, so that interrupted attempts stay pending. */
   close(): void {
     this.closed = true;
   }

@@ -37,7 +37,7 @@ const answer = (delivery: Delivery | undefined) => {
 };
 
 describe('the attempts of a batch', () => {
-  it('are complete when each has its result', async () => {
+  it('are complete when each has a result', async () => {
     const deliveries = ['a', 'b'].map(deliveryTo);
     const batch = new BatchAttempts(deliveries, queues);
     for (const delivery of deliveries) answer(delivery);
@@ -65,7 +65,7 @@ describe('the attempts of a batch', () => {
     expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('can be taken when some have ended, and each is returned once', () => {
+  it('can be taken when some have ended, and each is returned only once', () => {
     const deliveries = ['a', 'b', 'c'].map(deliveryTo);
     const [first, second, third] = deliveries as [Delivery, Delivery, Delivery];
     const batch = new BatchAttempts(deliveries, queues);
@@ -78,7 +78,7 @@ describe('the attempts of a batch', () => {
     expect(underWay.map(([delivery]) => delivery)).toEqual([third]);
   });
 
-  it('cannot be closed if one of them throws, so that the whole batch is repeated', async () => {
+  it('cannot be closed if one attempt throws, so that the whole batch is repeated', async () => {
     const deliveries = ['a', 'b'].map(deliveryTo);
     const batch = new BatchAttempts(deliveries, queues);
     callbacks.get(deliveries[1] as Delivery)?.(new Error('broke'));

@@ -4,7 +4,7 @@ import type { EndpointQueues } from './endpoint-queues.js';
 /** Deliveries of a batch that have ended. */
 export interface EndedAttempts {
   results: AttemptResult[];
-  /** Deliveries without an attempt. */
+  /** Deliveries for which no attempt was made. */
   refused: Delivery[];
 }
 
@@ -22,7 +22,7 @@ export interface BatchOutcome extends EndedAttempts {
 
 /** The first attempts of one batch of deliveries. */
 export class BatchAttempts {
-  /** Deliveries that so far have no result and were not refused. The set shrinks as they end. */
+  /** Deliveries that have no result yet and were not refused. A delivery that ends is removed from the set. */
   readonly open: Set<Delivery>;
   /** Resolves when each delivery has a result or was refused, or when one attempt threw. */
   readonly settled: Promise<void>;
@@ -43,7 +43,7 @@ export class BatchAttempts {
   }
 
   /**
-   * Takes the deliveries that have ended so far.
+   * Returns the deliveries that have ended since the last call.
    * @throws Error if an attempt threw
    */
   take(): TakenAttempts {

@@ -22,16 +22,16 @@ export const DISABLED =
 /** Claimed deliveries, grouped by what happens to them. */
 export interface Claims {
   ready: Delivery[];
-  /** Their channel accepts no more messages now. */
+  /** Deliveries whose channel accepts no more messages now. */
   paced: Delivery[];
-  /** The watch of these deliveries has a new address. They start again there, and are given up at the old address. */
+  /** Deliveries whose watch has a new address. They start again at the new address, and are given up at the old one. */
   moved: PendingDelivery[];
   givenUp: GivenUp[];
 }
 
 /** The claims of one pass through the endpoints, or of a part of it. */
 export interface PassedClaims extends Claims {
-  /** The pass continues after this endpoint; undefined: the pass is complete. */
+  /** The next claim continues after this endpoint; undefined: the pass is complete. */
   next: Address | undefined;
 }
 

@@ -56,7 +56,7 @@ export class EndpointQueues {
     this.firstAllowed = Math.min(FIRST_ALLOWED, concurrency);
   }
 
-  /** Like `submit`. Resolves with the attempt, or with undefined if none was made. */
+  /** Makes an attempt, like `submit`. Resolves with the attempt, or with undefined if none was made. */
   attempt(delivery: Delivery): Promise<AttemptResult | undefined> {
     return new Promise((resolve, reject) =>
       this.submit(delivery, (error, result) => {

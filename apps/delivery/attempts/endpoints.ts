@@ -9,15 +9,18 @@ export const GONE = 410;
 
 /** An endpoint that was just disabled. */
 export interface DisabledEndpoint {
-  /** The attempt that disabled it. */
+  /** The attempt after which the endpoint was disabled. */
   last: AttemptResult;
-  /** A text for people. */
+  /** The reason, as text for people. */
   reason: string;
   /** Number of failed attempts in a row. */
   failures: number;
 }
 
-/** Records since when endpoints fail, or that they work again. Their rows stay locked until the transaction ends. */
+/**
+ * Records from which time on endpoints fail, or that they work again. The rows of the endpoints stay locked until the
+ * transaction ends.
+ */
 export async function markEndpoints(
   tx: Tx,
   failed: readonly AttemptResult[],
@@ -53,7 +56,7 @@ export async function markEndpoints(
   );
 }
 
-/** Records until when destinations of channels accept nothing. */
+/** Records the time until which destinations of channels accept nothing. */
 export async function pauseEndpoints(tx: Tx, results: readonly AttemptResult[]): Promise<void> {
   const pauses = byEndpoint(
     results.flatMap(({ delivery: { accountId, endpoint }, at, durationMs, retryAfterMs }) =>

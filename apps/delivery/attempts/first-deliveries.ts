@@ -21,9 +21,12 @@ export interface CausedEvent {
 /** The deliveries of a batch of events. */
 export interface NewDeliveries {
   deliveries: Delivery[];
-  /** Deliveries that wait: their channel accepts no more messages now, or earlier messages of the channel wait. */
+  /**
+   * Deliveries that wait, because their channel accepts no more messages now, or because earlier messages of the
+   * channel wait.
+   */
   paced: Delivery[];
-  /** Deliveries that are not sent to their target. */
+  /** Deliveries that are never attempted, with the reason. */
   unsent: GivenUp[];
 }
 
@@ -103,8 +106,8 @@ export class FirstDeliveries {
       };
       const reason = skipReasonOf(delivery, channel, keyword);
       if (reason !== undefined) result.unsent.push({ ...delivery, reason });
-      // The message waits if the channel accepts none now. It also waits while earlier messages wait, because these must
-      // be sent first.
+      // The message waits if the channel accepts no message now. It also waits while earlier messages of the channel
+      // wait, because these must be sent first.
       else if (known.pausedUntil > now || crowded.has(key) || !this.pace.take(endpoint, channelKind, now))
         result.paced.push(delivery);
       else result.deliveries.push(delivery);
@@ -138,7 +141,10 @@ function isFor({ isOrdinary, only }: Webhook, { push, type, ruleWebhook }: ReadE
   return ruleWebhook || (push && isOrdinary && (!only || only.includes(type)));
 }
 
-/** Each address gets a separate mail. If no address is verified, this is recorded for each address. */
+/**
+ * Returns the ids of a channel's targets. Each verified address of an email channel is a target, and gets a separate
+ * mail. If no address is verified, all addresses are targets, so that the reason is recorded for each.
+ */
 function targetIds(channel: Channel): string[] {
   if (channel.kind !== 'email') return [channel.channelId];
   const verified = channel.addresses.filter(({ state }) => state === 'verified');
@@ -146,8 +152,8 @@ function targetIds(channel: Channel): string[] {
 }
 
 /**
- * Has the fields of `unaddressed`, all in one literal: this runs for each event, and merged objects take several times as
- * long.
+ * Returns the delivery of an event to a webhook. Repeats the fields of `unaddressed`, because merging two objects takes
+ * several times as long, and this function runs for each event.
  */
 function toWebhook({ event, cause }: CausedEvent, webhook: Webhook): Delivery {
   return {

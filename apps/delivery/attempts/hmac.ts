@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Block size of SHA-256, and size of its result, in bytes. */
+/** Block size of SHA-256, and size of a SHA-256 hash, in bytes. */
 const BLOCK = 64;
 const DIGEST = 32;
 const INNER_PAD = 0x36;
@@ -25,8 +25,8 @@ export function hmacKey(key: Uint8Array): HmacKey {
 }
 
 /**
- * HMAC-SHA256 (RFC 2104) of a text followed by bytes, with two calls of the one-shot hash. `createHmac` would create an
- * object with native memory for each message. Creating this object takes longer than the hash.
+ * Returns the HMAC-SHA256 (RFC 2104) of a text followed by bytes. Uses two calls of Node's function `hash`.
+ * `createHmac` would create an object with native memory for each message, which takes longer than the hash.
  */
 export function hmacSha256(
   key: HmacKey,
@@ -40,7 +40,7 @@ export function hmacSha256(
   const start = BLOCK + message.write(text, BLOCK);
   message.set(bytes, start);
   outer.set(key.outer);
-  // The hash is a text with one byte per character, because a separate buffer would be slower.
+  // The inner hash is a text with one byte per character, because a separate buffer would be slower.
   outer.write(hash('sha256', message.subarray(0, start + bytes.length), 'binary'), BLOCK, 'binary');
   return hash('sha256', outer, encoding);
 }

@@ -31,7 +31,7 @@ const standardOf = (secret: string, ...parts: (string | Uint8Array)[]) => {
 };
 
 describe('the signature of a delivery', () => {
-  it('equals what openssl computes, in both headers', () => {
+  it('equals the signature that openssl computes, in both headers', () => {
     const headers = signed([SECRET], 'msg_p5jXN8AQM9LWM0D4loKWxJek', BODY, 1614265330);
     expect(headers['webhook-id']).toBe('msg_p5jXN8AQM9LWM0D4loKWxJek');
     expect(headers['webhook-timestamp']).toBe('1614265330');
@@ -41,7 +41,7 @@ describe('the signature of a delivery', () => {
     expect(headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
   });
 
-  it('has one part for each secret, computed as the interface specification says', () => {
+  it('has one part for each secret, which is computed as the interface specification says', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.uuid(), fc.nat(), fc.integer({ min: 1, max: 2 }), (body, id, t, n) => {
         const secrets = Array.from({ length: n }, newSigningSecret);
@@ -87,13 +87,13 @@ describe('the receiver that docs/api.md shows', () => {
   const [present, previous] = [newSigningSecret(), newSigningSecret()];
   const header = (secrets: string[], t = now) => signed(secrets, 'e1', BODY, t)['x-signature'];
 
-  it('accepts a delivery that is signed with its secret, also if it is signed with another secret too during a rotation', () => {
+  it('accepts a delivery that is signed with the receiver’s secret, even if the delivery also has the signature of another secret during a rotation', () => {
     expect(verify(present, header([present]), BODY.toString())).toBe(true);
     for (const secret of [present, previous])
       expect(verify(secret, header([present, previous]), BODY.toString())).toBe(true);
   });
 
-  it('rejects another secret, other bytes, an old time and a header of another form', () => {
+  it('rejects a delivery with another secret, other bytes, an old time or a header of another form', () => {
     expect(verify(previous, header([present]), BODY.toString())).toBe(false);
     expect(verify(present, header([present]), `${BODY.toString()} `)).toBe(false);
     expect(verify(present, header([present], now - 600), BODY.toString())).toBe(false);

@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache';
 import { hmacKey, hmacSha256, type HmacKey } from './hmac.js';
 
 interface Keys {
-  /** Key from the secret's text. */
+  /** The key that consists of the secret's text. */
   text: HmacKey;
-  /** Key from the bytes after `whsec_`. */
+  /** The key that consists of the decoded base64 after `whsec_`. */
   standard: HmacKey;
 }
 
@@ -22,7 +22,7 @@ export interface Signing {
  * Returns the signature headers of a delivery: `X-Signature` (hex HMAC-SHA256 of `<t>.<body>` with the secret's text),
  * and the three headers of Standard Webhooks (https://www.standardwebhooks.com), whose key is the decoded base64 after
  * `whsec_`. Both kinds have one signature for each secret, except the legacy `X-Signature`. The signatures are computed
- * for each attempt, because receivers refuse a timestamp older than 5 minutes.
+ * for each attempt, because they contain a timestamp, and receivers refuse a timestamp that is older than 5 minutes.
  * @param body the exact bytes that are sent
  * @returns names and values alternately, as undici expects them
  * @throws Error if there is no secret

@@ -40,7 +40,8 @@ export function sendWebhook(http: OutboundDispatcher, delivery: Delivery, callba
     maxBytes: RESPONSE_BYTES,
     overflow: 'cut',
   } as const;
-  // The queue may call this function when another delivery's request ends, so the trace is set here.
+  // The queue can call this function when the request of another delivery ends, so the trace of this delivery is set
+  // here.
   continueTrace(delivery.cause, () =>
     http.dispatch(request, (error, answer) => {
       if (answer) {

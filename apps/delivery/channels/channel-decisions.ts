@@ -27,7 +27,7 @@ const channels: Aggregate<ChannelState, ChannelEvent, ChannelDecision> = {
   encode: (decision) => toBinary(ChannelDecisionSchema, decision),
 };
 
-/** The channel of a decision. */
+/** The channel about which a command decides. */
 export interface ChannelRef {
   accountId: string;
   channelId: string;
@@ -70,7 +70,7 @@ export class ChannelDecisions implements ChannelFaults {
     });
   }
 
-  /** Deletes the record of a channel's failures. Called after somebody has corrected, enabled or deleted the channel. */
+  /** Deletes the row of a channel's failures. Called after somebody has corrected, enabled or deleted the channel. */
   async forgetFailures({ accountId, channelId }: ChannelRef): Promise<void> {
     await this.database.query('DELETE FROM webhook_endpoints WHERE account_id = $1 AND endpoint = $2', [
       accountId,

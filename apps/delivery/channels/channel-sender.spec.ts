@@ -83,10 +83,10 @@ it('the sender does not attempt mails while the mail server is busy, and deliver
   expect(mail.sent.length).toBe(60);
 });
 
-it('the pace of a channel includes a pause for at most 10 s, because after that all replicas read the pause from the table of endpoints', () => {
+it('ChannelPace keeps a pause for at most 10 s, because after that all replicas read the pause from the table of endpoints', () => {
   const pace = new ChannelPace();
   pace.pause('channel:a', 'slack', 3_600_000, 0);
   expect([pace.isPaused('channel:a', 9_999), pace.full(9_999)]).toEqual([true, ['channel:a']]);
-  // By then the channel may have a new address. The change of the address deletes the row, and so ends the pause.
+  // Meanwhile the channel may have got a new address. The change of the address deletes the row, and so ends the pause.
   expect([pace.isPaused('channel:a', 10_000), pace.full(10_000)]).toEqual([false, []]);
 });

@@ -24,7 +24,7 @@ import type { ChatResponse, ChatResult } from './chat-response.js';
 type ChatChannel = Extract<Channel, { kind: 'slack' | 'discord' | 'teams' | 'telegram' }>;
 type MailChannel = Extract<Channel, { kind: 'email' }>;
 
-/** `CHANNEL_<KIND>_URL`; empty if it is not set. */
+/** The value of `CHANNEL_<KIND>_URL`; empty if the setting is not set. */
 export type ChatAddresses = Readonly<Record<ChatChannel['kind'], string>>;
 
 /** The settings of all mails: the mail server, the links for recipients, the address of the gateway. */
@@ -35,7 +35,9 @@ export interface MailSettings {
 }
 
 const DEADLINE_MS = 10_000;
-/** Together with `MAIL_WAIT_MS`, this is shorter than the time after which a claimed delivery is claimed again. */
+/**
+ * Must be short: together with `MAIL_WAIT_MS`, shorter than the time after which a claimed delivery is claimed again.
+ */
 const MAIL_DEADLINE_MS = 12_000;
 const RESPONSE_BYTES = 64 * 1024;
 const GONE = 410;
@@ -55,8 +57,9 @@ export class ChannelSender {
 
   /**
    * Makes one attempt.
-   * @param callback called once: with the attempt, also if it failed; with undefined if no connection to the mail
-   * server is free, or if the destination has asked for a pause; with an error only after a defect of Earshot
+   * @param callback called exactly once: with the attempt, even if it failed; with undefined if no attempt was made (no
+   *   connection to the mail server is free, or the destination has asked the sender to wait); with an error only after
+   *   a defect of Earshot
    */
   send(delivery: Delivery, callback: AttemptCallback): void {
     const { destination, endpoint } = delivery;
@@ -79,7 +82,7 @@ export class ChannelSender {
     );
   }
 
-  /** A channel of the kind webhook gets the stored bytes, signed like every webhook. */
+  /** Sends to a channel of the kind webhook: the stored bytes, signed like every webhook. */
   private sendEnvelope(delivery: Delivery, url: string, callback: AttemptCallback): void {
     sendWebhook(this.http, { ...delivery, endpoint: url }, (error, result) =>
       callback(
@@ -89,7 +92,7 @@ export class ChannelSender {
     );
   }
 
-  /** Mails that are being sent fail; their deliveries are retried. */
+  /** Closes the connections to the mail server. Mails that are being sent fail, and their deliveries are retried. */
   close(): void {
     this.mail?.mail.close();
   }

@@ -9,7 +9,7 @@ export type Channel = {
   name: string;
   state: 'active' | 'unverified' | 'disabled';
   disabledReason: string | undefined;
-  /** The `configVersion` of its config. */
+  /** The `configVersion` of the channel's config. */
   version: string;
 } & ChannelAddress;
 
@@ -27,7 +27,10 @@ export interface EmailAddress {
   state: 'unverified' | 'verified' | 'unsubscribed' | 'refused';
 }
 
-/** Returns the endpoint of all deliveries to a channel. They share its queue, its pace and its record of failures. */
+/**
+ * Returns the endpoint of all deliveries to a channel. These deliveries share the endpoint's queue, its rate limit and
+ * its record of failures.
+ */
 export function channelEndpoint(channelId: string): string {
   return `${PREFIX}${channelId}`;
 }

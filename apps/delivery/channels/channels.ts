@@ -24,9 +24,9 @@ export interface KeywordChannels {
   /** IANA zone of the account. */
   timezone: string;
   channels: readonly { channelId: string; mode: string }[];
-  /** Ids of the channels that its rules name. */
+  /** Ids of the channels that the keyword's rules name. */
   ofRules: readonly string[];
-  /** The keyword subscribes to these types of events about the keyword itself. */
+  /** The types of events about the keyword itself to which the keyword subscribes. */
   webhookEvents: readonly string[];
 }
 

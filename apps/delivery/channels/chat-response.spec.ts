@@ -47,7 +47,7 @@ describe('the wait that a chat service states', () => {
   });
 
   it.each([slackResult, teamsResult, discordResult, telegramResult])(
-    'is read from the header of a 429, a 503 and a success; without a header, it is 30 s for a 429',
+    'is read from the header of a 429, a 503 and a success; if a 429 has no header, the wait is 30 s',
     (read) => {
       const header = { 'retry-after': '3' };
       expect([429, 503, 200, 500].map((status) => wait(read, status, '{}', header))).toEqual([

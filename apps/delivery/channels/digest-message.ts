@@ -16,7 +16,7 @@ const NAMES: Readonly<Record<DigestMode, string>> = {
 
 /**
  * Returns the message of a digest: summary and figures first, then VIPs and the mentions that need an answer, then the
- * buckets. The items of a story are together.
+ * buckets. The items of a story come one after the other.
  */
 export function digestMessage(digest: Digest): Message {
   const { keyword, mode, total, more, priority, groups, summary, report } = digest;

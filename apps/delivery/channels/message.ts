@@ -62,7 +62,7 @@ export function plain(text: string): string {
   );
 }
 
-/** Like `plain`, in one line. */
+/** Returns an untrusted text like `plain`, in one line. */
 export function oneLine(text: string): string {
   return plain(text).replace(/\s+/g, ' ');
 }

@@ -6,7 +6,7 @@ import type { ChannelKind } from './channel.js';
 const RATES: Partial<Record<ChannelKind, { perMinute: number; burst: number }>> = {
   // One message per second for each webhook.
   slack: { perMinute: 60, burst: 5 },
-  // 30 messages per minute for each webhook, and 5 in 2 s.
+  // 30 messages per minute and 5 messages in 2 s for each webhook.
   discord: { perMinute: 30, burst: 5 },
   // 4 requests per second; a workflow of the smallest plan runs about once per second.
   teams: { perMinute: 60, burst: 4 },
@@ -21,21 +21,21 @@ interface EndpointState {
 }
 
 /**
- * Longest pause in memory. After this time, the pause in `webhook_endpoints` applies. If the channel gets a new address,
- * that row is deleted, so the new address waits for at most this time.
+ * Longest pause in memory. After this time, the pause in the table `webhook_endpoints` applies. If the channel gets a
+ * new address, the row of the table is deleted, so the new address waits for at most this time.
  */
 const MAX_PAUSE_MS = 10_000;
 
 /**
- * Maximum number of destinations in memory. Above it, the least recently used destinations are removed; a destination
- * that was removed too early answers 429.
+ * Maximum number of destinations in memory. If there are more, the least recently used ones are removed. A destination
+ * that is removed too early can get too many messages; it then answers 429.
  */
 const MAX_REMEMBERED = 20_000;
 
 /**
- * Keeps deliveries of this replica within the rate of their destination, and immediately pauses a destination that asks
- * for a pause (429, Retry-After). The other replicas read the pause from `webhook_endpoints`. Deliveries above the rate
- * wait in `pending_deliveries`.
+ * Keeps deliveries of this replica within the rate of their destination. If a destination asks the sender to wait (429,
+ * Retry-After), pauses it immediately; the other replicas read the pause from `webhook_endpoints`. Deliveries above the
+ * rate wait in `pending_deliveries`.
  */
 export class ChannelPace {
   private readonly states = new LRUCache<string, EndpointState>({ max: MAX_REMEMBERED });
@@ -49,15 +49,15 @@ export class ChannelPace {
   }
 
   /**
-   * Sends nothing to the endpoint for this time, at most `MAX_PAUSE_MS`. By then all replicas read the pause from
-   * the table.
+   * Pauses the endpoint for this time, but at most `MAX_PAUSE_MS`. After that, all replicas read the pause from the
+   * table.
    */
   pause(endpoint: string, kind: ChannelKind, forMs: number, now: number): void {
     const state = this.stateOf(endpoint, kind, now);
     state.pausedUntil = Math.max(state.pausedUntil, now + Math.min(forMs, MAX_PAUSE_MS));
   }
 
-  /** Returns whether the endpoint has just asked this replica for a pause. */
+  /** Returns whether the endpoint is paused in the memory of this replica. */
   isPaused(endpoint: string, now: number): boolean {
     return now < (this.states.peek(endpoint)?.pausedUntil ?? 0);
   }

@@ -20,7 +20,7 @@ describe('the channels that get an event immediately', () => {
     expect([of({}), of({ push: false })]).toEqual([['now'], []]);
   });
 
-  it('are those that a rule or an alert names, each once, even if the event is not pushed [channels.once]', () => {
+  it('are those that a rule or an alert names, without duplicates, even if the event is not pushed [channels.once]', () => {
     expect(of({ notifyChannelIds: ['now', 'other'], notifyKeywordChannels: true })).toEqual([
       'now',
       'other',
@@ -29,7 +29,7 @@ describe('the channels that get an event immediately', () => {
     expect(of({ push: false, notifyChannelIds: ['later'] })).toEqual(['later']);
   });
 
-  it('get an event of the keyword itself only if the keyword subscribes to it, or a rule sends it', () => {
+  it('get an event of the keyword itself only if the keyword subscribes to the event, or if a rule sends the event', () => {
     expect([of({ type: 'keyword.paused' }), of({ type: 'keyword.paused' }, ['keyword.paused'])]).toEqual([
       [],
       ['now'],

@@ -3,10 +3,12 @@ import type { ReadEvent } from '../wire/pushed-event.reader.js';
 import type { KeywordChannels } from './channels.js';
 
 /**
- * Returns the ids of the channels that get an event immediately: those that a rule or an alert names, and those of the
- * keyword with the mode `instant`. If a rule or an alert notifies without naming channels, all channels of the keyword
- * get the event. An event of the keyword itself goes to `instant` channels if the keyword subscribes to it;
- * `channel.disabled` goes to all other channels of the keyword.
+ * Returns the ids of the channels that get an event immediately:
+ * - the channels that a rule or an alert names
+ * - all channels of the keyword, if a rule or an alert notifies without naming channels
+ * - channels of the keyword with the mode `instant`, for an event of an item, and for an event of the keyword itself if
+ *   the keyword subscribes to its type
+ * - all other channels of the keyword, for `channel.disabled`
  */
 export function recipientsOf(
   event: Pick<ReadEvent, 'type' | 'push' | 'notifyChannelIds' | 'notifyKeywordChannels' | 'envelope'>,
@@ -18,7 +20,8 @@ export function recipientsOf(
   const toInstant = push && (!isOfKeyword || webhookEvents.includes(type));
   const ofKeyword = channels.filter(({ mode }) => toAll || (toInstant && mode === 'instant'));
   const ids = new Set([...notifyChannelIds, ...ofKeyword.map(({ channelId }) => channelId)]);
-  // The row of the channel may still be active, because the fact is published before the row is committed.
+  // The row of the disabled channel may say that the channel is enabled, because the fact is published before the row
+  // is committed.
   if (type === 'channel.disabled') ids.delete(disabledIn(event.envelope));
   return [...ids];
 }

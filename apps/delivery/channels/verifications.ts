@@ -12,8 +12,8 @@ const MAILS_PER_ACCOUNT = 100;
 
 /**
  * Asks the owners of email addresses for consent. The mails are deliveries: they are retried, and each attempt is
- * recorded. Their number is limited, because the addresses can belong to other people.
- * @param tx has locked the account
+ * recorded. The number of mails is limited, because the addresses can belong to other people.
+ * @param tx a transaction that has locked the account
  * @throws Refusal `too-many` if the addresses have got enough mails today
  */
 export async function askOwners(

@@ -18,7 +18,7 @@ const mail = {
   config: to('a@example.org', 'b@example.org'),
   existing: 0,
 } satisfies ChannelCommand;
-/** Returns the command that follows failed attempts with this config. */
+/** Returns the command that delivery sends after failed attempts with this config. */
 const disableWith = (config: ChannelConfig): ChannelCommand => ({
   kind: 'disable',
   reason: 'gone',
@@ -27,7 +27,7 @@ const disableWith = (config: ChannelConfig): ChannelCommand => ({
   version: configVersion(config),
 });
 
-/** Returns the state after the commands, and the events of the last one. */
+/** Returns the state after the commands, and the events of the last command. */
 function run(...commands: ChannelCommand[]): { state: ChannelState; events: (string | undefined)[] } {
   let state = NO_CHANNEL;
   let events: (string | undefined)[] = [];
@@ -57,7 +57,7 @@ describe('a channel', () => {
     expect(last.state).toMatchObject({ isDisabled: true });
   });
 
-  it('that was disabled because no address was left is enabled again when an address is confirmed; a channel with another fault is not', () => {
+  it('is enabled again when an address is confirmed, if it was disabled because no address was left, and not if it was disabled for another fault', () => {
     expect(
       run(mail, unsubscribe('a@example.org'), unsubscribe('b@example.org'), verify('a@example.org')).events,
     ).toEqual(['addressVerified', 'enabled']);
@@ -115,7 +115,7 @@ describe('a channel', () => {
     });
   });
 
-  it('is not disabled by an attempt with an old config, after its user has corrected the config', () => {
+  it('is not disabled by a failed attempt with an old config, after the user has corrected the config', () => {
     const config = (secret: number) =>
       create(ChannelConfigSchema, { secretEncrypted: new Uint8Array([secret]), secretLast4: 'abcd' });
     const slack = { ...mail, channelKind: 'slack', config: config(1) };
@@ -126,7 +126,7 @@ describe('a channel', () => {
     expect(run(slack, rename, disableWith(config(1))).events).toEqual(['disabled']);
   });
 
-  it('that is deleted or does not exist is not found, and an account has a maximum number of channels', () => {
+  it('is not found if it was deleted or never existed, and cannot be created if the account has the maximum number of channels', () => {
     expect(() => run(mail, { kind: 'delete' }, { kind: 'enable' })).toThrow('channel not found');
     expect(() => run({ kind: 'change', name: 'x', config: undefined })).toThrow('channel not found');
     expect(() => run({ ...mail, existing: MAX_CHANNELS })).toThrow('at most 100 channels');

@@ -15,8 +15,8 @@ export type ChannelState =
       name: string;
       config: ChannelConfig | undefined;
       /**
-       * Only for an email channel. Includes addresses that the channel no longer uses, so that an unsubscription stays
-       * known.
+       * Only for an email channel. Includes addresses that the channel no longer uses, because their unsubscriptions
+       * must not be forgotten.
        */
       addresses: ReadonlyMap<string, AddressState>;
       isDisabled: boolean;
@@ -42,7 +42,7 @@ export type ChannelCommand =
       reason: string;
       failures: number;
       lastStatusCode: number;
-      /** `configVersion` of the config with which the attempts failed. */
+      /** The `configVersion` with which the attempts failed. */
       version: string;
     }
   | { kind: 'enable' }
@@ -72,7 +72,7 @@ export function decide(command: ChannelCommand, state: ChannelState): ChannelEve
     case 'disable': {
       const { reason, failures, lastStatusCode, version } = command;
       if (state.status !== 'live' || state.isDisabled) return [];
-      // The user has corrected the config during the attempt.
+      // The user has changed the config during the attempt.
       if (configVersion(state.config) !== version) return [];
       return [event({ case: 'disabled', value: { reason, failures, lastStatusCode } })];
     }
@@ -107,7 +107,7 @@ export function evolve(state: ChannelState, { event }: ChannelEvent): ChannelSta
     const addresses = withAddresses(new Map(), config);
     return { status: 'live', kind, name, config, addresses, isDisabled: false };
   }
-  // This must work without the earlier events, because they are erased after the deletion.
+  // This case must not need the earlier events, because they are erased after the deletion.
   if (event.case === 'deleted') return { status: 'deleted' };
   if (state.status !== 'live') return state;
   switch (event.case) {
@@ -149,7 +149,10 @@ function created(
   return [event({ case: 'created', value: config ? { kind, name, config } : { kind, name } })];
 }
 
-/** A new config also enables the channel, unless it is an email channel without an address that can be reached. */
+/**
+ * Decides a change of a channel. A new config also enables a disabled channel. The exception is an email channel: one
+ * of its addresses must be reachable.
+ */
 function changed(
   { name = '', config }: Extract<ChannelCommand, { kind: 'change' }>,
   state: Live,
@@ -169,7 +172,7 @@ function changed(
 function verified(address: string, state: Live): ChannelEvent[] {
   requireAddress(address, state);
   if (state.addresses.get(address) === 'verified') return [];
-  // No address could be reached, and now one can be reached again.
+  // No address could be reached before, and now this address can be reached.
   const wasUnreachable = state.isDisabled && reachable(state.addresses, state.config).length === 0;
   return [
     event({ case: 'addressVerified', value: { address } }),
@@ -197,7 +200,7 @@ function addressRefused(
   ];
 }
 
-/** Disables the channel if no address can be reached without this address. */
+/** Disables the channel if none of its other addresses can be reached. */
 function disabledWithout(
   address: string,
   state: Live,

@@ -63,7 +63,7 @@ describe('a replay', () => {
     expect([kind, details?.map((fault) => fault.path)]).toEqual(['invalid', [path]]);
   });
 
-  it('is refused while the account has too many open replays, and when it already exists', () => {
+  it('is refused if the account has too many open replays, or if the replay already exists', () => {
     expect(refusalOf(ask({}, OPEN_REPLAYS)).kind).toBe('conflict');
     expect(decide(ask({}, OPEN_REPLAYS - 1), NO_REPLAY)).toHaveLength(1);
     expect(refusalOf(ask(), after(ask())).kind).toBe('conflict');
@@ -74,7 +74,7 @@ describe('a replay', () => {
     expect(refusalOf(end('cancelled')).kind).toBe('not-found');
   });
 
-  it('starts at most once and ends once, for every order of commands', () => {
+  it('starts at most once and ends at most once, for every order of commands', () => {
     const command = fc.oneof(
       fc.nat().map((matched): ReplayCommand => ({ kind: 'start', matched })),
       fc

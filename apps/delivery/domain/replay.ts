@@ -12,13 +12,13 @@ export type ReplayState =
   | { status: 'running'; matched: number }
   | { status: ReplayEnd; counts: ReplayCounts };
 
-/** The results of its events so far. */
+/** How many events of a replay have each result, up to now. */
 export interface ReplayCounts {
-  /** Accepted by the receiver. */
+  /** Events that the receiver accepted. */
   sent: number;
-  /** Given up. */
+  /** Events that were given up. */
   failed: number;
-  /** In the index, but not in the stream. */
+  /** Events that are in the index, but not in the stream. */
   missing: number;
 }
 

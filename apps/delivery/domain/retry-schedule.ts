@@ -2,7 +2,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** The waits after the first attempt, after the second attempt, and so on. */
+/** The wait after the first attempt, the wait after the second attempt, and so on. */
 const WAITS_MS = [30 * SECOND, 120 * SECOND, 10 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR, 24 * HOUR];
 const GIVE_UP_AFTER_MS = 48 * HOUR;
 /** An endpoint is disabled if all its attempts have failed for this time. */
@@ -21,7 +21,8 @@ export function nextAttemptAt(attempts: number, firstAt: number, now: number): n
 }
 
 /**
- * Returns the time of the next attempt of a delivery that waits, for example because its destination asked for a pause.
+ * Returns the time of the next attempt of a delivery that waits, for example because its destination asked the sender
+ * to wait.
  * @param waitMs from now
  * @param firstAt time of the first attempt, in ms
  * @returns ms since the epoch, or undefined if the delivery is given up

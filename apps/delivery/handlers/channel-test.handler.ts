@@ -17,8 +17,8 @@ import { askOwners } from '../channels/verifications.js';
 import { sampleEvent } from '../domain/sample-event.js';
 
 /**
- * Sends a sample message to a channel, also to a disabled one, and asks the owners of unverified addresses again. The
- * message is not recorded.
+ * Sends a sample message to a channel, even if the channel is disabled, and asks the owners of unverified addresses
+ * again. The message is not recorded.
  */
 @Controller()
 export class ChannelTestHandler {
@@ -66,7 +66,7 @@ export class ChannelTestHandler {
     });
   }
 
-  /** @returns a text about the sent verifications, for people; empty if no address needs one */
+  /** @returns a text for people about the sent verifications; empty if no address needs a verification */
   private async askAgain(
     { accountId, channelId }: Channel,
     addresses: readonly string[],
@@ -123,13 +123,19 @@ export class ChannelTestHandler {
   }
 }
 
-/** If the daily limit of verifications is used up, the other addresses are still tested. */
+/**
+ * Returns the text for an error of the verifications. If the daily limit of verifications is used up, the verified
+ * addresses are tested nevertheless.
+ */
 function limitText(error: unknown): string {
   if (error instanceof Refusal && error.kind === 'too-many') return error.message;
   throw error;
 }
 
-/** The sender makes no attempt while a destination has asked for a pause, or while no connection is free for a mail. */
+/**
+ * Returns the refusal for a test without an attempt: the destination has asked the sender to wait, or no connection is
+ * free for a mail.
+ */
 function notSent(kind: ChannelKind | undefined): Refusal {
   const reason =
     kind === 'email'

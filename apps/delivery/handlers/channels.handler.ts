@@ -22,7 +22,7 @@ import { askOwners } from '../channels/verifications.js';
 export class ChannelsHandler {
   constructor(private readonly decisions: ChannelDecisions) {}
 
-  /** The owners of the addresses of an email channel are asked for consent. */
+  /** Creates a channel. If its kind is email, asks the owners of the addresses for consent. */
   @CommandPattern(COMMANDS.createChannel)
   async create({ commandId, accountId, kind, name, config }: CreateChannel) {
     const channel = { accountId, channelId: commandId };
@@ -39,7 +39,10 @@ export class ChannelsHandler {
     return create(MadeSchema, { id: commandId });
   }
 
-  /** The owners of new addresses of an email channel are asked for consent, also if they did not answer earlier. */
+  /**
+   * Changes a channel. If its kind is email, asks the owners of new addresses for consent, even if they did not answer
+   * an earlier question.
+   */
   @CommandPattern(COMMANDS.changeChannel)
   async change({ commandId, accountId, channelId, name, config }: ChangeChannel) {
     const channel = { accountId, channelId };
@@ -53,7 +56,7 @@ export class ChannelsHandler {
     return create(DoneSchema);
   }
 
-  /** Waiting deliveries are given up when they become due. */
+  /** Deletes a channel. Its waiting deliveries are given up when they become due. */
   @CommandPattern(COMMANDS.deleteChannel)
   async delete({ commandId, accountId, channelId }: DeleteChannel) {
     const channel = { accountId, channelId };

@@ -11,7 +11,10 @@ import { savePending, type PendingDelivery } from '../attempts/pending-deliverie
 import { EventIndex } from '../replays/event-index.js';
 import { presentWebhook, requireEnabled } from './webhook-urls.js';
 
-/** Maximum number of waiting resends of one account: each can go to another address, and is retried for 48 hours. */
+/**
+ * Maximum number of waiting resends of one account. There is a limit because each resend can go to another address, and
+ * is retried for 48 hours.
+ */
 const MAX_WAITING_RESENDS = 200;
 
 /** Sends single events again, and enables endpoints. */
@@ -67,8 +70,8 @@ export class DeliveriesHandler {
   }
 
   /**
-   * From now on, new events are sent to the endpoint again. Events that were given up while the endpoint was disabled
-   * need a replay.
+   * Enables an endpoint: new events are sent to the endpoint again. To send the events that were given up while it was
+   * disabled, a replay is needed.
    */
   @CommandPattern(COMMANDS.enableEndpoint)
   async enable({ accountId, url }: EnableEndpoint) {

@@ -13,7 +13,7 @@ import { EventsHandler } from './events.handler.js';
 const callbacks = new Map<string, AttemptCallback>();
 const answer = (eventId: string) => callbacks.get(eventId)?.(undefined, resultOf(eventId));
 
-/** Results of each call of `record`. While `isHeld` is true, calls wait. */
+/** The results that each call of `record` got. While `isHeld` is true, calls wait. */
 const recorded: string[][] = [];
 let isHeld = false;
 let isBroken = false;
@@ -76,7 +76,7 @@ describe('a batch of events', () => {
     expect(recorded).toEqual([[a, b]]);
   });
 
-  it('does not wait for an endpoint that answers late, and finishes its event after the answer is recorded', async () => {
+  it('does not wait for an endpoint that answers late; the event is done after the answer is recorded', async () => {
     const [quick, late] = [newId(), newId()];
     const handled = handler.handle([messageOf(quick), messageOf(late)]);
     await until('both are sent', () => callbacks.size === 2);
@@ -89,7 +89,7 @@ describe('a batch of events', () => {
     expect(recorded).toEqual([[quick], [late]]);
   });
 
-  it('also records an attempt that ends while the earlier ones are being recorded', async () => {
+  it('also records an attempt that ends while earlier attempts are being recorded', async () => {
     const [quick, late] = [newId(), newId()];
     isHeld = true;
     const handled = handler.handle([messageOf(quick), messageOf(late)]);

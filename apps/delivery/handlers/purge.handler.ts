@@ -30,7 +30,8 @@ export class PurgeHandler {
   private async erase(purge: Uint8Array): Promise<void> {
     const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, purge);
     const replayIds = await replaysOf(this.database.manager, keywordId, watchIds);
-    // The table is changed before the stream, because a running turn of a replay reads the table.
+    // The replays in the table are ended before their messages are purged, because a running turn of a replay reads the
+    // table.
     await purgeReplays(this.database.manager, replayIds);
     const subjects = replayIds.map((id) => subjectOf('REPLAYS', accountId, id));
     for (const subject of subjects) await this.store.erase('REPLAYS', subject);

@@ -53,7 +53,9 @@ export class ReplaysHandler {
     return create(MadeSchema, { id: replayId });
   }
 
-  /** Stores nothing for a replay that has ended, because a purge may have deleted its earlier decisions. */
+  /**
+   * Cancels a replay. Stores nothing if the replay has ended, because a purge may have deleted its earlier decisions.
+   */
   @CommandPattern(COMMANDS.cancelReplay)
   async cancel({ accountId, replayId }: CancelReplay) {
     if (await hasEnded(this.database, accountId, replayId)) return create(DoneSchema);

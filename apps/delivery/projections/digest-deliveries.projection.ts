@@ -7,9 +7,9 @@ import { channelEndpoint, type ChannelKind } from '../channels/channel.js';
 import { addressTargetId } from '../channels/channels.js';
 
 /**
- * Creates the deliveries of each digest exactly once: their rows and the position in DIGESTS are stored together, so a
- * message that arrives again creates no second delivery. This projection cannot be rebuilt, because delivery deletes
- * the rows after it has sent them.
+ * Creates the deliveries of each digest exactly once: the rows and the position in DIGESTS are stored in one
+ * transaction, so a message that arrives again creates no second delivery. This projection cannot be rebuilt, because
+ * delivery deletes the rows after it has sent them.
  */
 export const digestDeliveriesProjection: Projection = {
   name: 'digest-deliveries-v1',
@@ -39,7 +39,7 @@ interface ChannelTarget {
 
 /**
  * Returns the targets of channels. The targets of an email channel are its verified addresses. If no address is
- * verified, its targets are all its addresses: nothing is sent to them, but the reason is recorded for each address. A
+ * verified, all its addresses are targets: nothing is sent to them, but the reason is recorded for each address. A
  * deleted channel has no target.
  */
 async function targetsOf(

@@ -37,7 +37,7 @@ interface Row {
   seq: string;
 }
 
-/** Finds stored events: ClickHouse has their sequences by watch, EVENTS has their bytes. */
+/** Finds stored events. ClickHouse contains the sequences of the events by watch; EVENTS contains the events' bytes. */
 @Injectable()
 export class EventIndex {
   constructor(
@@ -54,8 +54,8 @@ export class EventIndex {
   }
 
   /**
-   * Returns whether the index contains everything up to the sequence. The index follows the stream with a delay, and is
-   * rebuilt after an upgrade.
+   * Returns whether the index (the table of events in ClickHouse) contains everything up to the sequence. The index
+   * follows the stream with a delay, and an upgrade can rebuild it.
    */
   async holds(upToSeq: number): Promise<boolean> {
     const info = await consumerInfo(this.bus, 'EVENTS', EVENTS_INDEX);
@@ -74,7 +74,7 @@ export class EventIndex {
     return Number(rows[0]?.events ?? 0);
   }
 
-  /** Events after a position, oldest first, without duplicates. */
+  /** Returns events after a position, oldest first, without duplicates. */
   async page(query: IndexQuery, after: Position | undefined, limit: number): Promise<IndexedEvent[]> {
     const { conditions, params } = await this.conditionsOf(query);
     if (after)
@@ -145,8 +145,8 @@ export class EventIndex {
   }
 
   /**
-   * Returns the ids under which the events are indexed: the watch, or every watch that the keyword has had and the
-   * keyword itself. `own`: the types in the keyword's `webhookEvents`.
+   * Returns the ids under which the events are indexed: the id of the watch, or the ids of the keyword itself and of
+   * every watch that it has had. `own`: the types in the keyword's `webhookEvents`.
    */
   private async subjectsOf({
     keywordId,

@@ -28,7 +28,7 @@ const replays: Aggregate<ReplayState, ReplayEvent, ReplayDecision> = {
 
 const NOTHING = { sent: 0, failed: 0, missing: 0, waiting: 0 };
 
-/** The replay of a decision. */
+/** The replay about which a command decides. */
 export interface ReplayAddress {
   accountId: string;
   replayId: string;
@@ -61,7 +61,7 @@ export class ReplayDecisions {
   }
 
   /**
-   * Ends a replay that has not ended. Its pending deliveries count as failed.
+   * Ends a replay if it has not ended. Its pending deliveries are counted as failed.
    * @throws Refusal `not-found` if the replay does not exist
    */
   async end(replay: ReplayAddress, status: ReplayEnd, message: string): Promise<void> {

@@ -15,7 +15,7 @@ import { endTurn, LostReplay, claimStateOf, type ClaimedReplay } from './replay-
 const TURN_MS = 2000;
 /** How often a turn checks whether its replay was cancelled or purged. */
 const LOOK_MS = 100;
-/** Wait before the next attempt at an endpoint that accepts no more requests now. */
+/** How long a replay waits if its endpoint accepts no more requests now. */
 const NO_ROOM_MS = 1000;
 
 /** The progress of a turn. */

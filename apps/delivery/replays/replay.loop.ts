@@ -21,14 +21,15 @@ import { ReplaySender } from './replay-sender.js';
 const PAUSE_MS = 500;
 /** Maximum number of replays that a replica runs at the same time. */
 const AT_ONCE = 8;
-/** Maximum number of events that a replay sends before it is another replay's turn. */
+/** Maximum number of events that a replay sends in one turn. Then the turn of another replay comes. */
 const TURN_EVENTS = 50;
 /** Number of events in one query of the index. */
 const PAGE = 2000;
 const NOT_INDEXED_YET_MS = 500;
 const RETRIES_LOOK_MS = 1000;
 /**
- * If this many events of a replay wait for a retry, the replay pauses, because the bytes of waiting events are stored.
+ * If this number of events of a replay wait for a retry, the replay pauses, because the bytes of waiting events use
+ * space in Postgres.
  */
 const MAX_WAITING = 1000;
 

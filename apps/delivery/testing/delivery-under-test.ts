@@ -149,7 +149,8 @@ export async function openDelivery(): Promise<DeliveryUnderTest> {
       });
     },
     async makeDue() {
-      // Not now(): the column rounds to milliseconds, so a delivery could be due half a millisecond after the claim.
+      // The time is not now(), because the column rounds to milliseconds: the delivery could become due half a
+      // millisecond after the claim.
       await database.query(`UPDATE pending_deliveries SET due_at = now() - interval '1 minute'`);
     },
     async attemptsOf(eventId) {
@@ -173,7 +174,7 @@ export async function openDelivery(): Promise<DeliveryUnderTest> {
 
 function eventOf(accountId: string, watchId: string, push: boolean, ruleWebhook = false) {
   const eventId = derivedId('spec', newId());
-  // Spaces and characters beyond ASCII: exactly these bytes must be sent.
+  // The body contains spaces and characters beyond ASCII, because exactly these bytes must be sent.
   const bytes = Buffer.from(`{"id": "${eventId}",  "post":{"text":"é 😀"} }`);
   const event = create(EventSchema, {
     eventId,

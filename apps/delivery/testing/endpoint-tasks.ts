@@ -11,7 +11,7 @@ async function endpointOf({ database }: DeliveryUnderTest, url: string) {
   return rows[0];
 }
 
-/** Tests when failures disable an endpoint, and when the record of its failures is deleted. */
+/** Defines tests: when failures disable an endpoint, and when the record of its failures is deleted. */
 export function endpointTasks(scene: () => { delivery: DeliveryUnderTest; receiver: Receiver }): void {
   describe('a delivery', () => {
     it.each<[string, (webhookUrl: string) => MessageInitShape<typeof KeywordEventSchema>['event']]>([
@@ -24,7 +24,7 @@ export function endpointTasks(scene: () => { delivery: DeliveryUnderTest; receiv
         }),
       ],
     ])(
-      'to an endpoint that answers 410 is given up, and the endpoint is disabled until its URL is set again in a %s',
+      'is given up if its endpoint answers 410, and the endpoint is disabled until its URL is set again in a %s',
       async (who, naming) => {
         const { delivery, receiver } = scene();
         const path = `/gone-${who}`;

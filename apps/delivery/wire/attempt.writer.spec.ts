@@ -42,7 +42,7 @@ describe('writing attempts', () => {
     );
   });
 
-  it('writes bytes that the generated reader reads back as the same attempt', () => {
+  it('writes bytes from which the generated reader reads the same attempt', () => {
     fc.assert(
       fc.property(attempts, (attempt) => {
         expect(fromBinary(AttemptSchema, writeAttempts([attempt]))).toEqual(create(AttemptSchema, attempt));
@@ -50,7 +50,7 @@ describe('writing attempts', () => {
     );
   });
 
-  it('groups attempts as the generated writer does, and each attempt can be read back', () => {
+  it('groups attempts in the same way as the generated writer, and each attempt can be read again', () => {
     fc.assert(
       fc.property(fc.array(attempts, { minLength: 2, maxLength: 5 }), (group) => {
         const written = writeAttempts(group);
@@ -70,7 +70,7 @@ describe('writing attempts', () => {
     expect(fromBinary(AttemptSchema, first).message).toBe('one');
   });
 
-  it('writes every field of an attempt except those of a disabled endpoint and of a group', () => {
+  it('writes every field of an attempt, except the fields for a disabled endpoint and for a group', () => {
     const written = Object.keys(emptyAttempt());
     const others = ['endpointDisabled', 'attempts'];
     expect([...written, ...others].sort()).toEqual(

@@ -1,11 +1,11 @@
 import type { Attempt } from '#contracts';
 
-/** The fields of an attempt, without those of a disabled endpoint and of a group. */
+/** The fields of one attempt, without the fields for a disabled endpoint and for a group of attempts. */
 export type WrittenAttempt = Omit<Attempt, '$typeName' | '$unknown' | 'endpointDisabled' | 'attempts'>;
 
 /** A text of this many UTF-16 units has at most 127 bytes in UTF-8, so its length takes one byte. */
 const SHORT = 42;
-/** Maximum size of the tags and lengths of all fields, and of the numbers. */
+/** Maximum number of bytes for the tags and lengths of all fields, and for the numbers. */
 const BESIDE_TEXTS = 256;
 /** Maximum size of the tag and length of one attempt in a group. */
 const GROUPED_HEAD = 7;
@@ -14,13 +14,13 @@ let scratch = Buffer.allocUnsafe(16 * 1024);
 let group = Buffer.allocUnsafe(64 * 1024);
 
 /**
- * Returns the bytes of one `Attempt`, or of an `Attempt` that contains a group of several. They are equal to those of
- * the generated writer, which takes ten times as long: this runs for each delivery.
+ * Returns the bytes of one `Attempt`, or of an `Attempt` that contains a group of several. The generated writer returns
+ * the same bytes, but takes ten times as long, and this function runs for each delivery.
  */
 export function writeAttempts(attempts: readonly WrittenAttempt[]): Buffer {
   const [only] = attempts;
   if (only && attempts.length === 1) {
-    // `write` can replace `scratch`.
+    // `write` is called before `scratch` is read, because it can replace `scratch`.
     const length = write(only);
     return Buffer.from(scratch.subarray(0, length));
   }
@@ -38,7 +38,7 @@ export function writeAttempts(attempts: readonly WrittenAttempt[]): Buffer {
   return Buffer.from(group.subarray(0, at));
 }
 
-/** Writes an attempt to the beginning of `scratch`. @returns its length */
+/** Writes an attempt to the beginning of `scratch`. @returns the number of bytes */
 function write(attempt: WrittenAttempt): number {
   const max = BESIDE_TEXTS + 3 * textLength(attempt);
   if (max > scratch.length) scratch = Buffer.allocUnsafe(max);
@@ -83,7 +83,7 @@ function textLength(attempt: WrittenAttempt): number {
   );
 }
 
-/** Writes a text field; an empty one is not written. @returns the position of the next field */
+/** Writes a text field if the text is not empty. @returns the position of the next field */
 function text(tag: number, value: string, at: number): number {
   if (value === '') return at;
   scratch[at] = tag;
@@ -112,7 +112,7 @@ function int32(tag: number, value: number, at: number): number {
   if (value === 0) return at;
   scratch[at] = tag;
   if (value > 0) return varint(value, at + 1);
-  // A negative number is written with 64 bits, whose upper bits repeat the sign.
+  // A negative number is written with 64 bits. The upper bits repeat the sign.
   let rest = value;
   for (let n = 1; n < 10; n += 1) {
     scratch[at + n] = (rest & 0x7f) | 0x80;

@@ -58,7 +58,7 @@ const unknown: fc.Arbitrary<Field> = fc.oneof(
           .tag(no, WireType.EndGroup),
   ),
 );
-/** Fields in any order and any number, mixed with fields that delivery does not know. */
+/** Generates fields in any order and any number, mixed with fields that delivery does not know. */
 const messages = fc.array(fc.oneof(known, unknown), { maxLength: 20 }).map((fields) => {
   const writer = new BinaryWriter();
   for (const write of fields) write(writer);
@@ -66,7 +66,7 @@ const messages = fc.array(fc.oneof(known, unknown), { maxLength: 20 }).map((fiel
 });
 
 describe('reading the fields of an event that delivery needs', () => {
-  it('returns the same as the generated reader for any order, repetition and unknown field', () => {
+  it('returns the same as the generated reader for fields in any order, repeated fields and unknown fields', () => {
     fc.assert(
       fc.property(messages, (data) => {
         expect(plain(readPushedEvent(data))).toEqual(plain(generated(data)));
@@ -98,7 +98,7 @@ describe('reading the fields of an event that delivery needs', () => {
     );
   });
 
-  it('throws only an Error for arbitrary bytes', () => {
+  it('throws nothing but an Error for arbitrary bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (data) => {
         expect(attempt(() => readPushedEvent(data)) === undefined).toBe(false);

@@ -10,7 +10,7 @@ const LENGTH_DELIMITED = 2;
 const START_GROUP = 3;
 const END_GROUP = 4;
 const BITS_32 = 5;
-/** The same as in the generated reader. */
+/** Maximum depth of nested groups, as in the generated reader. */
 const MAX_NESTED_GROUPS = 100;
 const NOTHING = new Uint8Array();
 
@@ -70,7 +70,7 @@ function tagOf(field: number, wireType = LENGTH_DELIMITED): number {
   return (field << 3) | wireType;
 }
 
-/** Reads protobuf's wire format from the front. */
+/** Reads protobuf's wire format from the beginning of the bytes. */
 class Fields {
   private readonly buffer: Buffer;
   private at = 0;
@@ -139,7 +139,7 @@ class Fields {
     for (let tag = this.tag(); tag >>> 0 !== end >>> 0; tag = this.tag()) this.skip(tag, depth + 1);
   }
 
-  /** Skips a length and its bytes. @returns their start; they end at `at` */
+  /** Skips a length and the bytes that follow. @returns the position where these bytes begin; they end at `at` */
   private length(): number {
     const length = this.uint32();
     const start = this.at;

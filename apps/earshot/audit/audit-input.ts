@@ -11,12 +11,12 @@ export interface Fact {
   source: string;
   /** ISO 8601: time of the fact. */
   at: string;
-  /** A failed check is free. If a large check has several parts, only the first part counts as a check. */
+  /** False for a failed check, and for the second and later parts of a large check. */
   kind: 'check' | 'failed check' | 'other';
   causes: readonly ChargeCause[];
 }
 
-/** A command on the ledger that a decision about the account causes. */
+/** A command on the ledger, with the decision about the account that causes it. */
 export interface AccountFact {
   seq: number;
   command: LedgerCommand;
@@ -47,7 +47,7 @@ export interface AuditInput {
   now: number;
   decisions: readonly AuditedDecision[];
   /**
-   * Sequence of the last message of CREDITS before the facts were read. The facts of all charges up to it
+   * Sequence of the last message of CREDITS before the facts were read. The facts of all charges up to this message
    * must exist.
    */
   chargedBefore: number;

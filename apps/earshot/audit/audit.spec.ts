@@ -81,7 +81,7 @@ describe('the audit of a correct account', () => {
     expect([agrees, days[0]?.charged, days[0]?.chargedOtherwise]).toEqual([true, 2, 2]);
   });
 
-  it('compares the charges for brands in answers of AI engines with the quote, which includes them', () => {
+  it('compares the charges for brands in answers of AI engines with the quote, which includes these brands', () => {
     const brands = cause(2, {
       ...{ operation: 'co_brands', reference: derivedId('spec', 'answer'), part: 'co_brands' },
     });
@@ -97,7 +97,7 @@ describe('the audit of a correct account', () => {
 });
 
 describe('the audit of a faulty account', () => {
-  it('finds a fact that was never charged, and calls it pending until billing has read it', () => {
+  it('finds a fact that was never charged, and calls the fact pending until billing has read it', () => {
     const input = healthy();
     const facts = [...input.facts, factOf(cause(4), 101)];
     expect(audit({ ...input, facts })).toMatchObject({

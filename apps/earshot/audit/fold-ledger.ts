@@ -15,7 +15,7 @@ export interface LedgerTotals {
   state: LedgerState;
   balance: number;
   movements: number;
-  /** Sum of all charges so far. */
+  /** Sum of all charges up to this message. */
   charged: number;
 }
 
@@ -28,7 +28,7 @@ export interface FoldedLedger {
   faults: string[];
 }
 
-/** Billing renews ledgers within seconds. If a renewal is missing after this time, it is a fault and not a delay. */
+/** Billing renews ledgers within seconds. A renewal that is missing after this time is a fault, not a delay. */
 const MAX_RENEWAL_DELAY_MS = 86_400_000;
 
 /** Goes through a ledger movement by movement, and computes each movement again from the previous state. */
@@ -53,7 +53,7 @@ export function foldLedger(input: AuditInput, origins: Origins): FoldedLedger {
       faults.push(...result.faults.map((fault) => `${what} ${fault}`));
       const stored = evolve(totals.state, movement);
       // A movement that contradicts itself is replaced by the expected movement. Otherwise every later movement would
-      // be a fault too.
+      // have a fault too.
       const isConsistent = stored.status === 'open' && creditsOf(stored) === balanceAfter;
       totals = {
         state: isConsistent ? stored : evolve(totals.state, result.expected ?? movement),

@@ -7,7 +7,7 @@ describe('the audit of a ledger whose stream and tables agree', () => {
   const grant: Step = [OPENED, { kind: 'grant', packId: 'p1', credits: 50, expiresAt: '', note: '' }];
   const NEXT = '2026-04-01T00:00:00.000Z';
 
-  it('finds nothing if the ledger was opened, changed and renewed as decided, and got a pack', () => {
+  it('finds no fault in a ledger that was opened, changed and renewed as decided, and got a pack', () => {
     const change = { kind: 'change-plan', changeId: 'c1', plan: 'solo' } as const;
     const input = ledgerOf([opened, grant, [OPENED, change], [NEXT, { kind: 'renew' }]]);
     const accountFacts = [...input.accountFacts, { seq: 2, command: change }];

@@ -14,8 +14,8 @@ export interface MovementContext {
   decidedAt: string;
   origins: Origins;
   /**
-   * The movement may be newer than the account's decisions in the input, so its decision may be missing
-   * there.
+   * True if the movement may be newer than the account's decisions in the input, so that its decision may be missing in
+   * the input.
    */
   isLater: boolean;
 }
@@ -27,7 +27,7 @@ export interface MovementCheck {
   expected: CreditMovement | undefined;
 }
 
-/** Computes the movement again with the domain's own decision, and compares all of its fields. */
+/** Computes the movement again with the function that billing uses, and compares all fields. */
 export function checkMovement(movement: CreditMovement, context: MovementContext): MovementCheck {
   try {
     const { faults, expected } = recomputed(movement, context);

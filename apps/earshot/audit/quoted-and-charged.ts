@@ -7,16 +7,16 @@ export interface AuditDay {
   source: string;
   /** `2026-03-04` */
   date: string;
-  /** The number of checks that are still in the stream. */
+  /** The number of checks that the stream contains. */
   checks: number;
   failedChecks: number;
   /** Credits for checks, and for brands in answers of AI engines. */
   charged: number;
-  /** Credits for everything without a quote: other readings of items, lookups, semantic questions, analyses, Explores. */
+  /** Credits for work without a quote: other readings of items, lookups, semantic questions, analyses, Explores. */
   chargedOtherwise: number;
   /** The part of `charged` for watches without a stored quote. */
   chargedUnquoted: number;
-  /** The maximum: all checks of the time in which the watches ran. */
+  /** The maximum credits for the checks of the time in which the watches ran. */
   quoted: number;
 }
 
@@ -56,7 +56,7 @@ export function auditDays(input: AuditInput): AuditDay[] {
   return [...days.values()].sort((a, b) => (`${a.date} ${a.source}` < `${b.date} ${b.source}` ? -1 : 1));
 }
 
-/** A quote contains checks, and the other brands in answers of AI engines. */
+/** Returns whether a quote contains this work: checks, and other brands in answers of AI engines. */
 function isInQuote({ operation, reference, checkId }: Charge): boolean {
   return reference === checkId || operation === 'co_brands';
 }
@@ -67,7 +67,7 @@ interface WatchDay {
   quoted: number;
 }
 
-/** Watches that were charged more than quoted: on one day, or over the whole time. */
+/** Returns the watches that were charged more than quoted: on one day, or over the whole time. */
 export function quoteFaults(input: AuditInput): string[] {
   const faults: string[] = [];
   const charged = chargedByWatch(input);
@@ -121,10 +121,10 @@ function watchDays(
 }
 
 /**
- * A time range can contain more checks than fit into its length: one more for each period in it, because the times of
- * the checks depend on the search and not on the start of the period. Returns the credits for these checks. If less
- * than one interval has passed since the previous period, only the corresponding part of the check is added, so that
- * many short periods do not allow many checks.
+ * Returns the credits for additional checks of a time range. A range can contain one more check for each of its quoted
+ * periods than its length allows, because the times of checks depend on the search, not on the start of the period. If
+ * less than one interval has passed after the previous period, only this fraction of a check is added, so that many
+ * short periods do not allow many checks.
  */
 function extraChecks(quotes: readonly QuotedPeriod[], begin: number, end: number, now: number): number {
   return quotes
@@ -135,7 +135,10 @@ function extraChecks(quotes: readonly QuotedPeriod[], begin: number, end: number
     }, 0);
 }
 
-/** A first scan at the very end of a day can be recorded on the next day. */
+/**
+ * Returns the credits of first scans on the previous day, because a first scan at the end of a day can be recorded on
+ * the next day.
+ */
 function scansBefore(quotes: readonly QuotedPeriod[], begin: number): number {
   return quotes
     .filter(({ from }) => from >= begin - DAY_MS && from < begin)

@@ -10,8 +10,8 @@ import { CHARGED_STREAMS, chargesOf, type ChargedStream } from '../../billing/le
 import type { AuditInput, Fact, LedgerInTables } from './audit-input.js';
 
 /**
- * Reads the input of an audit of the account from a running installation. The order matters: a charge that is written
- * during the read must not be reported as missing or as a charge without a fact.
+ * Reads the input of an audit of the account from a running installation. The order of the reads matters: a charge that
+ * is written meanwhile must not be reported as missing, or as a charge without a fact.
  */
 export async function readAccount(bus: Bus, database: Database, accountId: string): Promise<AuditInput> {
   const now = Date.now();
@@ -60,7 +60,7 @@ async function factsOf(bus: Bus, stream: ChargedStream, accountId: string): Prom
   return messages.flatMap(({ seq, data }) => (data ? [{ ...data, seq }] : []));
 }
 
-/** Undefined for a message that costs nothing and does not count as a check. */
+/** Converts a message. Returns undefined for a message that costs nothing and does not count as a check. */
 function factOf(stream: ChargedStream, data: Uint8Array): Omit<Fact, 'seq'> | undefined {
   const { causes } = chargesOf(stream, data);
   const first = causes[0];
@@ -69,7 +69,7 @@ function factOf(stream: ChargedStream, data: Uint8Array): Omit<Fact, 'seq'> | un
   const { part, failure, source, finishedAt } = fromBinary(CheckCostSchema, data, {
     readUnknownFields: false,
   });
-  // The first part of a check counts as the check. The part that contains the cost is charged.
+  // Only the first part of a check is counted as a check. The part that contains the cost is charged.
   if (part > 1) return first && { stream, source, at: finishedAt, kind: 'other', causes };
   return { stream, source, at: finishedAt, kind: failure ? 'failed check' : 'check', causes };
 }

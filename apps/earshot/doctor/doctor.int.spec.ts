@@ -34,7 +34,7 @@ async function faults(): Promise<Omit<Finding, 'ok'>[]> {
 }
 
 describe('doctor', () => {
-  it('finds nothing in a healthy installation', async () => {
+  it('finds no fault in a healthy installation', async () => {
     expect(await faults()).toEqual([]);
   });
 
@@ -49,7 +49,7 @@ describe('doctor', () => {
     await database.query('DELETE FROM projection_positions');
   });
 
-  it('finds parked messages, and names the command that lists them', async () => {
+  it('finds parked messages, and states the command that lists these messages', async () => {
     const { seq } = await bus.js.publish('parked.CHECKS.spec', 'x');
     expect(await faults()).toEqual([
       { check: 'no message is parked', detail: '1 message; list them with: npm run -s cli -- parked list' },

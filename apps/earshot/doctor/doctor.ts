@@ -14,7 +14,7 @@ import { compareEventIndex } from './event-index.js';
 export interface Finding {
   check: string;
   ok: boolean;
-  /** The result; if the check failed, what to do. */
+  /** The result. If the check failed, also what to do. */
   detail: string;
 }
 
@@ -31,7 +31,7 @@ const MAX_PENDING = 10_000;
 
 /**
  * Checks an installation without changing it.
- * @param events number of the newest events to compare with their index
+ * @param events how many of the newest events are compared with their rows in ClickHouse
  */
 export async function checkInstallation(stores: Connections, events: number): Promise<Finding[]> {
   return [

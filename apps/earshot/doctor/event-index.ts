@@ -6,8 +6,8 @@ import { batchesOf, consumerInfo, type Bus } from '#messaging';
 import { EVENTS_INDEX } from '#projections';
 
 /**
- * The differences between ClickHouse's index of events and the stream EVENTS. Each list contains at most ten ids of
- * events.
+ * The differences between the table of events in ClickHouse and the stream EVENTS. Each list contains at most ten ids
+ * of events.
  */
 export interface IndexReport {
   compared: number;
@@ -25,7 +25,7 @@ interface Row {
 const MAX_NAMED = 10;
 
 /**
- * Compares the newest messages of EVENTS with the index, up to the position of the index's consumer.
+ * Compares the newest messages of EVENTS with the table, up to the position of the consumer that writes the table.
  * @param newest number of messages
  */
 export async function compareEventIndex(
@@ -46,7 +46,7 @@ export async function compareEventIndex(
     from = last + 1;
   }
   const behind = await indexed(clickhouse, Math.max(from, upTo + 1), Number.MAX_SAFE_INTEGER);
-  // The stream is read after the index, so that it contains every event of the index.
+  // The stream is read after the table, so that the stream contains every event of the table.
   const now = await bus.jsm.streams.info('EVENTS');
   compare(
     [],

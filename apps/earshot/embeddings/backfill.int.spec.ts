@@ -21,7 +21,7 @@ beforeAll(async () => {
   stores = await isolateStores();
   clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
   database = await openDatabase(stores.databaseUrl, 'spec', 2);
-  // Only the existence of the keyword matters here.
+  // Inserts a keyword. The specs need only that it exists.
   await database.query(
     `INSERT INTO keywords (keyword_id, account_id, name, state, definition, created_at, updated_at, version)
      VALUES ($1, $2, 'x', 'active', '{}', now(), now(), 1)`,
@@ -34,7 +34,7 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-/** Embeds every text as the same vector; fails after `failsAfter` texts. */
+/** Returns an embedder that gives every text the same vector, and fails after `failsAfter` texts. */
 function embedder(model: string, failsAfter = Infinity): Embedder & { texts: string[] } {
   const texts: string[] = [];
   return {

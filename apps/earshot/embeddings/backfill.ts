@@ -11,7 +11,7 @@ import type { Database } from '#postgres';
 import { vectorRows } from '../../analysis/search/mention-vectors.js';
 import { knownWatches } from '../../analysis/readmodels/check-sink.js';
 
-/** The number of mentions that a semantic search can find. */
+/** How many mentions a semantic search can find. */
 export interface EmbeddingsStatus {
   /** The model of this installation's searches. */
   model: string;
@@ -26,9 +26,9 @@ export interface EmbeddingsStatus {
 /** The progress of a backfill. */
 export interface BackfillProgress {
   phase: 'embed' | 'done';
-  /** Mentions that this run has processed, including texts that cannot be embedded. */
+  /** Number of mentions that this run has processed, including mentions whose text cannot be embedded. */
   processed: number;
-  /** Mentions that had no vector when the run began. */
+  /** Number of mentions that had no vector when the run began. */
   total: number;
   secondsLeft: number;
 }
@@ -81,9 +81,9 @@ export async function embeddingsStatus(
 }
 
 /**
- * Embeds every mention that has no vector of the embedder's model, the newest days first, and then deletes the vectors
- * of other models. A run continues after an interrupted run, because it skips mentions that have a vector. The services
- * can run at the same time.
+ * Embeds every mention that has no vector of the embedder's model, the newest days first. Then deletes the vectors of
+ * other models. A run skips mentions that have a vector, so a new run continues an interrupted run. The services can
+ * run at the same time.
  * @throws EmbeddingsUnavailable when the server of EMBEDDINGS_URL does not answer
  */
 export async function backfillEmbeddings(
@@ -110,7 +110,7 @@ export async function backfillEmbeddings(
   return { phase: 'done', processed, total, secondsLeft: 0 };
 }
 
-/** Days on which an account has fewer vectors than mentions. */
+/** Returns the days on which an account has fewer vectors than mentions. */
 function missingDays(clickhouse: ClickHouseClient, model: string): Promise<Day[]> {
   const counts = (table: string, where: string) =>
     `SELECT account_id, toDate(occurred_at) AS day, count() AS n FROM ${table} FINAL WHERE ${where} GROUP BY account_id, day`;
@@ -156,7 +156,8 @@ async function embedBatch(
   batch: readonly MentionToEmbed[],
 ): Promise<void> {
   const rows = await vectorRows(embedder, batch.map(searchable));
-  // This list is read after the embedding, because mentions that were purged during the embedding must not reappear.
+  // The list of purged keywords is read after the embedding, because mentions that were purged during the embedding
+  // must not reappear.
   const known = await knownWatches(
     database,
     batch.map((mention) => mention.watch_id),

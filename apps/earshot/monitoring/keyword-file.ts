@@ -53,7 +53,7 @@ function readKeyword(entry: unknown, index: number): FileKeyword {
   return { ...(id === undefined ? {} : { id }), body: body as unknown as KeywordBody };
 }
 
-/** Two entries for one keyword would overwrite each other. */
+/** Refuses two entries for one keyword, because they would overwrite each other. */
 function refuseDuplicates(keywords: readonly FileKeyword[]): void {
   const seen = new Set<string>();
   for (const { id, body } of keywords) {
@@ -87,7 +87,7 @@ export function bodyOf(keyword: object): Record<string, unknown> {
   return withoutGivenIds(Object.fromEntries(kept));
 }
 
-/** Removes the ids of searches and rules. They are identified by their content. */
+/** Removes the ids of searches and rules, which are identified by their content. */
 export function withoutGivenIds(body: Record<string, unknown>): Record<string, unknown> {
   const { sources, rules, ...rest } = body;
   return {

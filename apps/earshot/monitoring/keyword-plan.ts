@@ -5,7 +5,7 @@ import { criteriaHash, resolveCriteria } from '#criteria';
 import { definitionOf, definitionView } from '../../gateway/api/keywords/definition.js';
 import { bodyOf, withoutGivenIds, type FileKeyword, type Keyword } from './keyword-file.js';
 
-/** A key of a keyword that the file changes. */
+/** A key whose value in a keyword the file changes. */
 export interface Change {
   key: string;
   before: unknown;
@@ -18,7 +18,7 @@ export type Step =
   | { kind: 'create'; file: FileKeyword }
   | { kind: 'change'; keyword: Keyword; file: FileKeyword; changes: Change[]; startOver: string[] }
   | { kind: 'delete'; keyword: Keyword }
-  /** The keyword is not in the file, and the plan does not delete. */
+  /** The keyword is not in the file, and stays, because the plan does not delete keywords. */
   | { kind: 'leave'; keyword: Keyword };
 
 /**
@@ -71,7 +71,7 @@ function counterpartOf({ id, body }: FileKeyword, keywords: readonly Keyword[]):
   return named[0];
 }
 
-/** Only the keys of the file are compared. Other keys do not change. */
+/** Returns the changes of a keyword. Compares only the keys that the file contains; other keys do not change. */
 function changesOf({ body }: FileKeyword, keyword: Keyword): Change[] {
   const wanted = effective(body as unknown as Record<string, unknown>);
   const present = bodyOf(keyword);

@@ -92,7 +92,10 @@ export class Admission {
     return (await known.callerOf(credential.text)) !== undefined;
   }
 
-  /** If a request has a key and a cookie, the key counts, because a browser adds cookies by itself. */
+  /**
+   * Returns the key or the cookie of a request. If the request has both, returns the key, because a browser adds
+   * cookies by itself.
+   */
   private credentialOf(request: FastifyRequest): Credential {
     const key = request.headers['x-api-key'];
     if (typeof key === 'string') return { kind: 'key', text: key };
@@ -130,8 +133,8 @@ export class Admission {
   }
 
   /**
-   * A request with a session must come from our own page. This includes reads: a link on a page of another site sends
-   * the cookie, and lookups cost credits. A write also needs the token, which only our page knows.
+   * Requires that a request with a session comes from our own page. This applies to reads too: a link on a page of
+   * another site sends the cookie, and lookups cost credits. A write also needs the token, which only our page knows.
    * @throws Refusal `forbidden`; `unauthenticated` for a read, as if the request had no session
    */
   private refuseForgery(request: FastifyRequest, token: string): void {
@@ -197,12 +200,12 @@ function tooMany({ limit, resetSeconds }: QuotaResult): Refusal {
   );
 }
 
-/** For a known route, its template (`/v1/keywords/:id`); for an unknown route, the path of the request. */
+/** Returns the template of a known route (`/v1/keywords/:id`); for an unknown route, the path of the request. */
 function pathOf({ routeOptions, url }: FastifyRequest): string {
   return routeOptions.url ?? url.split('?', 1)[0] ?? '';
 }
 
-/** Unknown paths also need a key or a session. */
+/** Returns whether a request needs a key or a session. Requests to unknown paths need one too. */
 function isGuarded(path: string): boolean {
   return path === '/v1' || path.startsWith('/v1/') || path === '/mcp';
 }

@@ -111,7 +111,10 @@ export class ApiKeys {
   }
 }
 
-/** A key has at most the rights of the member who created it. Keys that the operator creates have all rights. */
+/**
+ * Returns the rights of a key as a role. A key has at most the rights of the member who created it. Keys that the
+ * operator creates have all rights.
+ */
 function roleOf({ scope, member_id, role }: Row): MemberRole {
   if (scope !== 'write') return 'viewer';
   if (member_id === null) return 'owner';

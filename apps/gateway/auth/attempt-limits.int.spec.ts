@@ -34,7 +34,7 @@ async function signIn(attempts: AttemptLimits, email: string, ip: string) {
 }
 
 describe('a flood of sign-ins of many addresses from one client', () => {
-  it('is refused after 60 sign-ins, reaches Postgres about 60 times, and delays people of other networks only while 500 attempts wait', async () => {
+  it('is refused after 60 sign-ins, causes only about 60 attempts in Postgres, and delays people of other networks only while 500 attempts wait', async () => {
     const attempts = new AttemptLimits(database, createLogger('spec', 'silent'));
     const transactions = jest.spyOn(database, 'transaction');
     const flood = Promise.all(
@@ -48,7 +48,7 @@ describe('a flood of sign-ins of many addresses from one client', () => {
     expect(outcomes.filter((outcome) => outcome === 'counted')).toHaveLength(60);
     expect(new Set(outcomes)).toEqual(new Set(['counted', 'too-many', 'unavailable']));
     expect(reached).toBeLessThan(70);
-    // While 500 attempts wait, the next attempt gets a 503. A moment later, the same attempt is counted.
+    // While 500 attempts wait, the next attempt gets a 503. If it is repeated a moment later, it is counted.
     expect(during).toMatchObject({
       outcome: 'unavailable',
       message: 'too many people sign in at the same time; try again in a few seconds',

@@ -88,7 +88,10 @@ export class AuditLog {
     return entryId;
   }
 
-  /** If the status cannot be stored, the response does not change, and the entry shows an unknown outcome. */
+  /**
+   * Stores the status of a request. If this fails, the response does not change, and the entry shows an unknown
+   * outcome.
+   */
   private async complete(entryId: string, status: number): Promise<void> {
     await this.database
       .query('UPDATE audit_log SET status = $2 WHERE entry_id = $1', [entryId, status])
@@ -103,7 +106,10 @@ export class AuditLog {
   }
 }
 
-/** All messages to the MCP server are POSTs, so only calls of tools that change something are recorded. */
+/**
+ * Returns whether a request is recorded. All messages to the MCP server are POSTs, but only calls of tools that change
+ * something are recorded.
+ */
 function isWrite(request: FastifyRequest): boolean {
   const { method, routeOptions } = request;
   if (routeOptions.url === undefined) return false;
@@ -111,7 +117,7 @@ function isWrite(request: FastifyRequest): boolean {
   return !changesNothing(method, routeOptions.url);
 }
 
-/** `#create_keyword` for a call of the tool create_keyword; empty if the request calls no tool. */
+/** Returns for example `#create_keyword` for a call of the tool create_keyword; empty if the request calls no tool. */
 function toolOf({ routeOptions, body }: FastifyRequest): string {
   if (routeOptions.url !== MCP) return '';
   const { method, params } = (body ?? {}) as { method?: unknown; params?: { name?: unknown } };

@@ -4,7 +4,7 @@ import { FailedKeyAttempts, MAX_BAD_KEYS } from './failed-key-attempts.js';
 
 const FAULT = 'the API key is not valid';
 
-/** Returns Ten seconds after the start of a minute. */
+/** Returns the instant ten seconds after the start of a minute. */
 function badKeys(at = new Date('2026-03-04T05:06:10Z')) {
   const log = { info: jest.fn(), warn: jest.fn() };
   const clock = { now: () => at } as Clock;
@@ -12,7 +12,7 @@ function badKeys(at = new Date('2026-03-04T05:06:10Z')) {
 }
 
 describe('requests without a valid API key', () => {
-  it('are each logged at info with their address and the reason', () => {
+  it('are logged at level info, each with its address and the reason', () => {
     const { keys, log } = badKeys();
     keys.note('192.0.2.7', FAULT);
     keys.note('2001:db8::1', FAULT);
@@ -23,7 +23,7 @@ describe('requests without a valid API key', () => {
     expect(log.warn).not.toHaveBeenCalled();
   });
 
-  it('are refused after sixty requests until the minute ends, and this is logged once', () => {
+  it('are refused after sixty requests until the minute ends, and this is logged only once', () => {
     const { keys, log, at } = badKeys();
     for (let n = 1; n < MAX_BAD_KEYS; n += 1) keys.note('192.0.2.7', FAULT);
     expect(keys.retryAfterSeconds('192.0.2.7')).toBeUndefined();

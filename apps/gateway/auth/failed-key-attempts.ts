@@ -5,7 +5,7 @@ import { systemClock, type Clock } from '#kernel';
 import { LOG } from '#platform';
 import type { Logger } from '#telemetry';
 
-/** Injection token of the clock that the minutes are read from. Tests use their own clock. */
+/** Injection token of the clock that decides which minute it is. Tests use their own clock. */
 export const BAD_KEYS_CLOCK = Symbol('bad keys clock');
 
 /** Number of requests without a valid key that a network address may send in one minute. */
@@ -17,8 +17,8 @@ const MAX_ADDRESSES = 10_000;
 const SUBSCRIBER_BITS = 64;
 
 /**
- * Counts requests without a valid key by network address and UTC minute, in memory, so that a flood never reaches
- * Postgres.
+ * Counts requests without a valid key by network address and UTC minute. The counts are in memory, so that a flood of
+ * such requests never reaches Postgres.
  */
 @Injectable()
 export class FailedKeyAttempts {
@@ -29,7 +29,7 @@ export class FailedKeyAttempts {
     @Optional() @Inject(BAD_KEYS_CLOCK) private readonly clock: Clock = systemClock,
   ) {}
 
-  /** Seconds until the address may try again; undefined if it may try now. */
+  /** Returns the seconds until the address may try again; undefined if it may try now. */
   retryAfterSeconds(address: string): number | undefined {
     const now = this.clock.now().getTime();
     const known = this.counts.get(networkOf(address));
@@ -57,7 +57,7 @@ function minuteOf(ms: number): number {
 /** Returns the address of a subscriber: an IPv4 address, or an IPv6 network. */
 export function networkOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
-  // An IPv4 address can arrive as an IPv4-mapped IPv6 address.
+  // An IPv4 address can be written as an IPv4-mapped IPv6 address.
   const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') return parsed.toString();
   return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${SUBSCRIBER_BITS}`).toString();

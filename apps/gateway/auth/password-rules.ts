@@ -2,10 +2,10 @@ import { dictionary } from '@zxcvbn-ts/language-common';
 import { Check } from '../http/validators.js';
 import { canonical } from './passwords.js';
 
-/** The length of a password in characters, as people count them. */
+/** The allowed length of a password, in characters as people count them. */
 export const PASSWORD_LENGTH = { min: 10, max: 200 };
 
-/** Longer texts are refused before any work on them. */
+/** Longer texts are refused before they are examined. */
 const MAX_TEXT_LENGTH = 4096;
 
 const COMMON: ReadonlySet<string> = new Set(
@@ -22,7 +22,7 @@ export function NewPassword(): PropertyDecorator {
   });
 }
 
-/** Requires an existing password: its form is not checked. */
+/** Requires an existing password. Its form is not checked. */
 export function ExistingPassword(): PropertyDecorator {
   return Check(
     (value) => {
@@ -37,7 +37,7 @@ export function ExistingPassword(): PropertyDecorator {
 
 /**
  * Returns why a password cannot be used.
- * @param email the address of the member, if it is known; it must not be the password
+ * @param email the address of the member, if it is known; the password must not be this address
  */
 export function newPasswordFault(value: unknown, email?: unknown): string | undefined {
   const { min, max } = PASSWORD_LENGTH;

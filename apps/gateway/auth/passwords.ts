@@ -7,16 +7,19 @@ import { metrics } from '#telemetry';
 /** The parameters that OWASP recommends for argon2id, with 19 MiB. One hash takes 10 to 40 ms of one core. */
 const OPTIONS: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-/** Each hash uses a whole core, and other requests need the cores too. */
+/**
+ * Number of passwords that are hashed at the same time. Small, because each hash uses a whole core, and other requests
+ * need the cores too.
+ */
 const MAX_CONCURRENT = 2;
-/** The maximum number of waiting passwords. With more of them, the wait would take seconds. */
+/** The maximum number of waiting passwords. If more waited, the wait would take seconds. */
 const MAX_WAITING = 100;
 
 /** Hashes and compares passwords, a few at a time. */
 @Injectable()
 export class Passwords {
   private readonly queue = new PQueue({ concurrency: MAX_CONCURRENT });
-  /** The hash that is compared if there is no stored hash. */
+  /** The hash with which a password is compared if there is no stored hash. */
   private readonly dummyHash = hash('nobody', OPTIONS);
 
   /**
@@ -28,7 +31,7 @@ export class Passwords {
   }
 
   /**
-   * Returns whether the password has this hash. Without a hash it does the same work and returns false, so that the
+   * Returns whether the password has this hash. If there is no hash, does the same work and returns false, so that the
    * time does not show whether a hash exists.
    * @throws Refusal `unavailable` if too many passwords wait
    */
@@ -46,7 +49,10 @@ export class Passwords {
   }
 }
 
-/** Keyboards and systems write the same character in several ways (NIST SP 800-63B, 5.1.1.2). */
+/**
+ * Brings a password into one form, because keyboards and systems encode the same character in several ways (NIST SP
+ * 800-63B, 5.1.1.2).
+ */
 export function canonical(password: string): string {
   return password.normalize('NFKC');
 }

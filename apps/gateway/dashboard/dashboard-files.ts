@@ -16,7 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const SUFFIXES = { br: '.br', gzip: '.gz', none: '' };
 
-/** The placeholder of the nonce in index.html; the build puts it there. */
+/** The placeholder of the nonce. The build writes it into index.html. */
 const NONCE = /\bnonce="NONCE"/g;
 
 /** A file of the dashboard in the form in which it is sent. */
@@ -28,8 +28,8 @@ export interface DashboardFile {
 }
 
 /**
- * The built files of the dashboard at the start of the gateway. They are kept in memory (about 3 MB), because a new
- * build replaces them on the disk: the page and its scripts must be of the same build.
+ * The built files of the dashboard, as they are when the gateway starts. The files are kept in memory (about 3 MB),
+ * because a new build replaces them on the disk, and the page and its scripts must come from the same build.
  */
 export class DashboardFiles {
   private readonly files: ReadonlyMap<string, Buffer>;

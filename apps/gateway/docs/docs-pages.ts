@@ -2,8 +2,8 @@ import { escapeHtml } from '../http/html-page.js';
 import type { Guide, GuideGroup } from './guides.js';
 
 /**
- * Headers of the pages. The policy allows only style sheets and scripts of this server. It also allows the viewer of
- * the reference to set the style of single elements by script.
+ * Headers of the pages. The policy allows only style sheets and scripts of this server. Scripts may also set the style
+ * of single elements, because the viewer of the reference does this.
  */
 export const DOCS_HEADERS = {
   'content-security-policy':

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import MarkdownIt from 'markdown-it';
 import { escapeHtml } from '../http/html-page.js';
 
-/** The checkout, relative to the compiled file. */
+/** The folder of the checkout, found relative to the compiled file. */
 const CHECKOUT = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /** Pages outside of docs/ that guides refer to. */
@@ -30,7 +30,7 @@ export interface GuideGroup {
 
 /**
  * The guides of docs/ and `OTHER_PAGES`, by their address: `docs/api.md` is `/docs/api`, `docs/README.md` is `/docs`.
- * Only files that exist at the start are served. HTML inside a guide is shown as text.
+ * Only files that exist when the gateway starts are served. HTML inside a guide is shown as text.
  */
 export class Guides {
   private readonly files: ReadonlyMap<string, string>;
@@ -86,7 +86,10 @@ export class Guides {
     return { title: titleOf(text, name), html: markdown.render(text) };
   }
 
-  /** Converts a link to a file into a link to its page or image. A link to any other file becomes `#`. */
+  /**
+   * Converts a link to a guide or an image into a link to its address in the gateway. A link to any other file becomes
+   * `#`.
+   */
   private target(address: string, from: string): string {
     if (/^(https?:|mailto:|#)/.test(address)) return address;
     const [path = '', fragment] = address.split('#');
@@ -119,7 +122,10 @@ export class Guides {
   }
 }
 
-/** `docs/sources/x.md` → `/docs/sources/x`, `docs/README.md` → `/docs`, `deploy/README.md` → `/docs/deploy`. */
+/**
+ * Returns the address of a guide: `/docs/sources/x` for `docs/sources/x.md`, `/docs` for `docs/README.md`,
+ * `/docs/deploy` for `deploy/README.md`.
+ */
 function addressOf(name: string): string {
   const inDocs = name.replace(/^docs(\/|$)/, '').replace(/\.md$/, '');
   if (name === 'README.md') return '/docs/overview';

@@ -34,7 +34,7 @@ describe('reading a body', () => {
     expect(details).toEqual([{ path: '', message: 'must be a JSON object' }]);
   });
 
-  it('accepts both spellings, or only camelCase [requests.snake-bodies, requests.queries-camel]', () => {
+  it('accepts both spellings, or only camelCase if the endpoint says so [requests.snake-bodies, requests.queries-camel]', () => {
     expect(readBody(NoteDto, { note_text: 'a', sizeBytes: 1 })).toEqual({ noteText: 'a', sizeBytes: 1 });
     expect(readBody(NoteDto, { noteText: 'a' }, 'camel')).toEqual({ noteText: 'a' });
     expect(refusalOf({ note_text: 'a' }, 'camel').details).toEqual([
@@ -55,7 +55,7 @@ describe('reading a body', () => {
     ]);
   });
 
-  it('names a missing key in the spelling of the other keys, or in the spelling of the endpoint if no other key shows one', () => {
+  it('names a missing key in the spelling of the other keys, or in the spelling of the endpoint if no other key shows a spelling', () => {
     const missing = (raw: unknown, spelling?: Spelling) => refusalOf(raw, spelling).details?.[0]?.path;
     expect(missing({ size_bytes: 1 })).toBe('note_text');
     expect(missing({ sizeBytes: 1 }, 'snake')).toBe('noteText');
@@ -65,7 +65,7 @@ describe('reading a body', () => {
     expect(missing({ filters: { sizeBytes: 1 } }, 'snake')).toBe('note_text');
   });
 
-  it('does not change the user’s own keys in the path of a fault', () => {
+  it('keeps the user’s own keys unchanged in the path of a fault', () => {
     const faults = (raw: unknown) => {
       try {
         readBody(NoteDto, raw, 'snake', () => [
@@ -141,7 +141,7 @@ describe('reading a body', () => {
     ]);
   });
 
-  it('also runs the checks of the meaning, and ignores a check that throws because the shape has a fault', () => {
+  it('also runs the checks of values, and ignores a check that throws because a type in the body is wrong', () => {
     const ask = (raw: unknown) => {
       try {
         readBody(NoteDto, raw, 'any', ({ noteText, filters }) => [
@@ -172,7 +172,7 @@ describe('reading a body', () => {
     ]);
   });
 
-  it('rethrows the error of a check if the shape has no fault', () => {
+  it('rethrows the error of a check if all types in the body are right', () => {
     const defect = new Error('defect');
     const ask = () => {
       throw defect;

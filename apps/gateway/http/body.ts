@@ -92,7 +92,8 @@ export function spelledAs(raw: unknown, faults: readonly Fault[]): Fault[] {
 }
 
 /**
- * If the types in a body are wrong, the checks of its values can throw. Then only the faults of the types are reported.
+ * Runs a check of values. If the types in the body are wrong, such a check can throw; then only the faults of the types
+ * are reported.
  */
 function runCheck(check: () => Fault[], hasShapeFault: boolean): Fault[] {
   try {
@@ -170,9 +171,7 @@ function withoutDuplicates(faults: readonly Fault[]): Fault[] {
   return [...unique.values()];
 }
 
-/**
- * class-validator writes the key into its messages. The key is removed, because the fault's path already contains it.
- */
+/** Removes the key from a message of class-validator, because the fault's path already contains the key. */
 function clean(message: string, property: string): string {
   return message
     .replace(' conforming to the specified constraints', '')

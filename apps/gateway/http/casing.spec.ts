@@ -23,7 +23,7 @@ describe('the casing of a body', () => {
     expect(toCamelCase(body).body).toEqual(body);
   });
 
-  it('names a key that is given in both spellings, with its path', () => {
+  it('reports a key that is given in both spellings, with the path of the key', () => {
     const { faults } = toCamelCase({ sources: [{ refresh_interval_seconds: 1, refreshIntervalSeconds: 2 }] });
     expect(faults).toEqual([
       {

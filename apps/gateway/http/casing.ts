@@ -11,12 +11,12 @@ export interface CasedBody {
   body: unknown;
   /** Maps the camelCase key to the key as it was sent, if they differ. */
   spelling: ReadonlyMap<string, string>;
-  /** The spelling of the sender's keys that consist of several words; undefined if there are none. */
+  /** The spelling in which the sender wrote keys that consist of several words; undefined if there are no such keys. */
   style: 'snake' | 'camel' | undefined;
   faults: Fault[];
 }
 
-/** Returns a body that may contain only camelCase: nothing is converted. */
+/** Returns a body that may contain only camelCase. Converts nothing. */
 export function unconverted(body: unknown): CasedBody {
   return { body, spelling: new Map(), style: 'camel', faults: [] };
 }
@@ -72,7 +72,7 @@ function convertInner(camel: string, inner: unknown, at: string, seen: Seen): un
   return named;
 }
 
-/** A key such as `__proto__` becomes an ordinary property. */
+/** Sets a property. A key such as `__proto__` becomes an ordinary property. */
 function define(target: Record<string, unknown>, key: string, value: unknown): void {
   Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -6,7 +6,7 @@ type CommandRequest = FastifyRequest & { commandId?: string };
 
 /**
  * The id of the request's command, as a controller's parameter. A request that is repeated with its `Idempotency-Key`
- * gets the same id again, so that the command has one effect.
+ * gets the same id again, so that the command has its effect only once.
  */
 export const CommandId = createParamDecorator((_: unknown, context: ExecutionContext): string =>
   commandIdOf(context.switchToHttp().getRequest<FastifyRequest>()),
@@ -17,7 +17,7 @@ export function commandIdOf(request: FastifyRequest): string {
   return ((request as CommandRequest).commandId ??= newId());
 }
 
-/** Gives the request the id of an earlier command that it continues. */
+/** Gives the request the id of an earlier command, which the request continues. */
 export function setCommandId(request: FastifyRequest, commandId: string): void {
   (request as CommandRequest).commandId = commandId;
 }

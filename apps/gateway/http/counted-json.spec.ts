@@ -32,7 +32,7 @@ describe('counting JSON text', () => {
     expect(faultOf('['.repeat(500_000))?.message).toBe('is nested deeper than 32 levels');
   });
 
-  it('accepts a list of 1000 elements, and names a longer list by its path', () => {
+  it('accepts a list of 1000 elements, and refuses a longer list with the path of the list', () => {
     const body = (count: number) =>
       `{"a":[{"b":1},{"list \\"of\\" \\\\":{"inner" : ${zeros(count)}}}],"c":{}}`;
     expect(faultOf(body(MAX_ELEMENTS))).toBeUndefined();
@@ -58,7 +58,7 @@ describe('counting JSON text', () => {
     });
   });
 
-  it('does not count characters inside strings', () => {
+  it('does not count brackets and commas inside strings', () => {
     expect(
       faultOf(JSON.stringify({ a: ',[{'.repeat(20_000), ['"\\,['.repeat(5000)]: '\\"' })),
     ).toBeUndefined();

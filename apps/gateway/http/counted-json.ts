@@ -2,15 +2,15 @@ import { Refusal } from '#kernel';
 
 /** Maximum number of nested levels in a body. The body itself is level 1. */
 export const MAX_LEVELS = 32;
-/** Maximum number of elements of a list, and of keys of an object. Far more than any key of the interface needs. */
+/** Maximum number of elements of a list, and of keys of an object. No body of the interface needs so many. */
 export const MAX_ELEMENTS = 1000;
 /** Maximum number of values in a body, including the values inside lists and objects. */
 export const MAX_VALUES = 8000;
 
-/** A list or an object that the scan has entered and not left. */
+/** A list or an object whose end the scan has not reached. */
 interface OpenLevel {
   isList: boolean;
-  /** Number of elements or keys so far, including the element or key that is being read. */
+  /** Number of elements or keys that the scan has reached, including the present one. */
   width: number;
   /** Start and end of the current key in the text, including its quotes. */
   keyFrom: number;
@@ -28,7 +28,7 @@ const OBJECT_END = 125;
 
 /**
  * Refuses JSON text that is nested too deeply or contains too many values. Does not parse the text, because parsing
- * half a million nested lists takes longer than a request may take. Text that is not JSON is not refused here.
+ * half a million nested lists takes longer than a request may take. Does not refuse text that is not JSON.
  * @throws Refusal `invalid` `VALIDATION` that names the list or object, in the sender's spelling
  */
 export function refuseOversizeJson(text: string): void {

@@ -2,8 +2,8 @@ import { Refusal } from '#kernel';
 import { SignedText } from '#secrets';
 
 /**
- * Writes and reads cursors. A cursor is opaque and signed, and valid only for the list and filters for which it was
- * made.
+ * Writes and reads cursors. A cursor is signed, and valid only for the list and filters for which it was made. Clients
+ * cannot use its content.
  */
 export class Cursors {
   private readonly signed: SignedText;
@@ -14,7 +14,7 @@ export class Cursors {
   }
 
   /**
-   * @param scope everything that the cursor is bound to: account, list, filters
+   * @param scope what the cursor is valid for: account, list, filters
    * @param position start of the next page; JSON
    */
   write(scope: unknown, position: unknown): string {

@@ -12,8 +12,8 @@ export function addressFault(value: unknown): string | undefined {
 }
 
 /**
- * Returns the address with its domain in lower case: upper and lower case are equal in a domain, but can differ in the
- * part before it.
+ * Returns the address with its domain in lower case. In a domain, upper and lower case are equal; in the part before
+ * the domain, they can differ.
  */
 export function normalAddress(address: string): string {
   const at = address.lastIndexOf('@');

@@ -29,7 +29,7 @@ function sent(handler: keyof Routes, request: { query?: unknown; body?: unknown 
 }
 
 describe('the guard of unread parameters and bodies', () => {
-  it('accepts parameters and bodies that a route reads, and refuses those that it does not read', () => {
+  it('accepts parameters and bodies that a route reads, and refuses those that the route does not read', () => {
     expect(sent('parameters', { query: { x: '1' } })).toBe(true);
     expect(sent('body', { body: { x: 1 } })).toBe(true);
     expect(sent('nothing', { query: { x: '1' } })).toBe('x: is not a known parameter');
@@ -40,7 +40,7 @@ describe('the guard of unread parameters and bodies', () => {
   // Nest chooses the name of such a decorator at random once per process. In about one of 20 processes, the name begins
   // with 3 or 4, the numbers of bodies and parameters.
   it.each(['3f', '4x', '34'])(
-    'does not mistake one of our decorators, which Nest names %s…, for a body or a parameter',
+    'does not take one of our decorators, to which Nest gives the name %s…, for a body or a parameter',
     (prefix) => {
       const own = Reflect.getMetadata(ROUTE_ARGS_METADATA, Routes, 'nothing') as object;
       Reflect.defineMetadata(

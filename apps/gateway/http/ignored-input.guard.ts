@@ -5,9 +5,9 @@ import type { FastifyRequest } from 'fastify';
 import { Refusal, type Fault } from '#kernel';
 
 /**
- * Refuses input that a route would ignore silently: parameters of a route that reads no parameters, and the body of a
- * route that accepts no body. Routes that read parameters refuse unknown parameters themselves. An empty object counts
- * as no body.
+ * Refuses input that a route would ignore without an error: parameters of a route that reads no parameters, and the
+ * body of a route that accepts no body. Routes that read parameters refuse unknown parameters themselves. An empty
+ * object counts as no body.
  */
 export class IgnoredInputGuard implements CanActivate {
   /** @throws Refusal `invalid` that names each unknown key */
@@ -28,8 +28,8 @@ export class IgnoredInputGuard implements CanActivate {
  * Returns the parts of the request that the handler's own decorators (`@Query()`, `@Body()`) pass to it, as numbers of
  * RouteParamtypes.
  *
- * Nest names these parameters `4:0` (kind and position). It gives the parameters of our own decorators (`@From()`)
- * random names, which can begin with a digit: only a whole number before the colon is a kind.
+ * Nest names these parameters `4:0` (kind and position). The parameters of our own decorators (`@From()`) get random
+ * names from Nest, which can begin with a digit: only a whole number before the colon is a kind.
  */
 function readBy(context: ExecutionContext): ReadonlySet<number> {
   const parameters = Reflect.getMetadata(

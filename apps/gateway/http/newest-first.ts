@@ -2,7 +2,7 @@ import { isoOf } from '#kernel';
 import type { Cursors } from './cursor.js';
 import type { QueryReader } from './query.js';
 
-/** A row's position in a list by time: ISO 8601, and the id that orders rows of the same time. */
+/** A row's position in a list by time: the time in ISO 8601, and the id, which orders rows of the same time. */
 export interface ListPosition {
   at: string;
   id: string;

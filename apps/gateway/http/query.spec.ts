@@ -29,7 +29,7 @@ describe('the query reader', () => {
     expect(faultsOf({ to: '2026-01-01' }, read)).toEqual([]);
   });
 
-  it('names an unknown parameter', () => {
+  it('reports an unknown parameter', () => {
     expect(faultsOf({ limt: '5' }, (query) => query.integer('limit', 1, 200, 50))).toEqual([
       { path: 'limt', message: 'is not a known parameter; did you mean limit?' },
     ]);
@@ -41,7 +41,7 @@ describe('the query reader', () => {
     ]);
   });
 
-  it('reports every fault at once', () => {
+  it('reports all faults together', () => {
     const faults = faultsOf({ limit: '0', order: 'up', since: 'yesterday', x: '' }, (query) => {
       query.integer('limit', 1, 200, 50);
       query.one('order', ['asc', 'desc']);
@@ -50,7 +50,7 @@ describe('the query reader', () => {
     expect(faults?.map(({ path }) => path)).toEqual(['limit', 'order', 'since', 'x']);
   });
 
-  it('refuses a repeated key that may appear only once', () => {
+  it('refuses a repeated key that may be given only once', () => {
     expect(faultsOf({ cursor: ['a', 'b'] }, (query) => query.one('cursor'))).toEqual([
       { path: 'cursor', message: 'may be given only once' },
     ]);

@@ -3,7 +3,7 @@ import { NOT_STORABLE } from './unstorable-values.js';
 import { unknownKey } from './unknown-key.js';
 import { dateTimeFault } from './validators.js';
 
-/** Raw query parameters: a repeated key is an array. */
+/** Raw query parameters: the value of a repeated key is an array. */
 export type RawQuery = Record<string, string | string[] | undefined>;
 
 /** Maximum number of values of one key. */
@@ -81,14 +81,14 @@ export class QueryReader {
     );
   }
 
-  /** Returns two instants. If both are given, the first must not be later than the second. */
+  /** Returns the two instants of a window. If both are given, the first must not be later than the second. */
   span(from: string, to: string): { from: Date | undefined; to: Date | undefined } {
     const span = { from: this.instant(from), to: this.instant(to) };
     if (span.from && span.to && span.from > span.to) this.fault(from, `must not be later than ${to}`);
     return span;
   }
 
-  /** Ids of a key that can be repeated. @param what for example `a keyword` */
+  /** Returns the ids of a key that may be repeated. @param what for example `a keyword` */
   ids(key: string, what: string): string[] {
     const values = this.all(key);
     const wrong = values.find((one) => !isId(one));
@@ -109,7 +109,9 @@ export class QueryReader {
   }
 }
 
-/** Each value needs its own parameter, because commas do not separate values. */
+/**
+ * Returns a hint for a value with commas: each value needs its own parameter, because commas do not separate values.
+ */
 function listHint(key: string, value: string): string {
   const values = value.split(',', 3).map((one) => encodeURIComponent(one.trim()));
   return values.length > 1

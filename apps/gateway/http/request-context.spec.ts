@@ -13,7 +13,7 @@ beforeAll(async () => {
   const settings = {
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
-    // Trace ids are random: about half of the requests are recorded.
+    // The ratio of recorded traces. Trace ids are random, so about half of the requests are recorded.
     OTEL_TRACES_SAMPLER_ARG: 0.5,
   };
   startTracing('spec', settings, log);
@@ -50,7 +50,7 @@ describe('a request with a traceparent', () => {
     for (const span of spans) expect([span.parentSpanId, span.links]).toMatchObject([undefined, [caller]]);
   }, 30_000);
 
-  it('belongs to the trace of the caller where callers are trusted', async () => {
+  it('belongs to the trace of the caller if callers are trusted', async () => {
     expect(await requests('/own', 3, true)).toEqual(Array(3).fill(caller.traceId));
     const spans = await until(
       'all are exported',

@@ -6,7 +6,10 @@ import { errorAnswer } from './error.filter.js';
 import { refuseOversizeJson } from './counted-json.js';
 import { requestIdOf } from './request-context.js';
 
-/** Longer than any URL that Node accepts, so that an invalid id is reported as invalid and not as too long. */
+/**
+ * Maximum length of a parameter in a path. It is longer than any URL that Node accepts, so that a long id is reported
+ * as invalid, not as too long.
+ */
 const MAX_PARAMETER_LENGTH = 65_536;
 
 /**
@@ -15,7 +18,7 @@ const MAX_PARAMETER_LENGTH = 65_536;
  */
 export function acceptOnlyJson(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
-  // Users may name their own keys `__proto__`. `readBody` refuses such a key in all other places.
+  // Users may give their own keys the name `__proto__`. `readBody` refuses this name for all other keys.
   const parse = fastify.getDefaultJsonParser('ignore', 'ignore');
   fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') return done(null, undefined);
@@ -44,7 +47,7 @@ export function ignoreForms(fastify: FastifyInstance): void {
     );
 }
 
-/** Answers requests that are not valid HTTP in the same form as all other errors. */
+/** Returns options with which requests that are not valid HTTP get an error in the same form as all other errors. */
 export function malformedRequests(log: Logger): FastifyServerOptions {
   return {
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
@@ -72,7 +75,7 @@ export function malformedRequests(log: Logger): FastifyServerOptions {
           '',
           text,
         ].join('\r\n'),
-        // A sender that never closes its side would keep the connection open.
+        // The connection is destroyed, because a sender that never closes its side would keep it open.
         () => socket.destroy(),
       );
     },

@@ -2,10 +2,10 @@ import { closest, distance } from 'fastest-levenshtein';
 
 /** Maximum number of typing errors. A key with more errors is treated as another word. */
 const MAX_TYPING_ERRORS = 2;
-/** No key of the interface is longer. */
+/** Maximum length of a key for which a key is suggested: no key of the interface is longer. */
 const MAX_KEY_LENGTH = 64;
 
-/** The suggested key in a message. */
+/** Matches the suggested key in a message. */
 export const SUGGESTED_KEY = /(?<=; did you mean )\w+(?=\?$)/;
 
 /** Names that other interfaces use for our keys, in lower case without underscores. */
@@ -37,7 +37,9 @@ const OTHER_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
   ['username', ['author']],
 ]);
 
-/** Returns the message for an unknown key (or parameter: `what`), with a suggestion if a known key is similar. */
+/**
+ * Returns the message for an unknown key, with a suggestion if a known key is similar. @param what `key` or `parameter`
+ */
 export function unknownKey(key: string, known: readonly string[], what = 'key'): string {
   const suggestion = known.length > 0 && key.length <= MAX_KEY_LENGTH ? suggestionFor(key, known) : undefined;
   return `is not a known ${what}${suggestion === undefined ? '' : `; did you mean ${suggestion}?`}`;

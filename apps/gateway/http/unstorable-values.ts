@@ -36,7 +36,7 @@ function visit(value: unknown, path: string, isUserData: boolean, faults: Fault[
   }
 }
 
-/** class-transformer ignores such keys silently, or throws. */
+/** Returns whether class-transformer would throw on the key, or ignore the key without an error. */
 function isInherited(key: string): boolean {
   return key in Object.prototype;
 }

@@ -88,8 +88,8 @@ export function emptiedIfTooLong(value: unknown, max: number): unknown {
 }
 
 /**
- * class-validator does not check lists inside a list, or an object in place of a list. Everything that is not a list,
- * and each list inside a list, becomes null, which class-validator refuses.
+ * Replaces everything that is not a list, and each list inside a list, by null, which class-validator refuses.
+ * class-validator itself does not check lists inside a list, or an object in place of a list.
  */
 export function flat(value: unknown): unknown {
   if (value === undefined) return value;
@@ -110,7 +110,7 @@ function all(...decorators: PropertyDecorator[]): PropertyDecorator {
 }
 
 /**
- * A rule given as a function that returns the fault, or undefined.
+ * Makes a rule of a function that returns the fault, or undefined.
  * @param schema the part of the rule that JSON Schema can express: it must accept everything that `test` accepts
  */
 export function Check(
@@ -132,8 +132,8 @@ export function Check(
 }
 
 /**
- * A rule for each element of a list: `test` returns the fault of one element, or undefined. The message has one line
- * for each fault. The line begins with the index of the element; `readBody` moves the index into the path.
+ * Makes a rule for each element of a list: `test` returns the fault of one element, or undefined. The message has one
+ * line for each fault. The line begins with the index of the element; `readBody` moves the index into the path.
  * @param items the schema of an element: it must accept everything that `test` accepts
  */
 export function Elements(test: (element: unknown) => string | undefined, items: Schema): PropertyDecorator {
@@ -229,7 +229,10 @@ export function dateTimeFault(value: unknown): string | undefined {
   return known ? undefined : 'must be an ISO 8601 date-time';
 }
 
-/** `Date.parse` reads the 30th of February as the 2nd of March. */
+/**
+ * Returns whether the month of a date has this day, because `Date.parse` reads the 30th of February as the 2nd of
+ * March.
+ */
 function isDay(text: string): boolean {
   const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number);
   return day <= new Date(Date.UTC(year, month, 0)).getUTCDate();

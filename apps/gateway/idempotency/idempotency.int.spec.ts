@@ -100,7 +100,7 @@ const answering =
     reply.status(status).send(body);
 
 describe('a POST with an Idempotency-Key', () => {
-  it('runs only one time; a repeated POST gets the same answer byte for byte, with a header that marks the repetition [limits.key-replay, requests.key-stored]', async () => {
+  it('runs only once; a repeated POST gets the same answer byte for byte, with a header that marks the repetition [limits.key-replay, requests.key-stored]', async () => {
     handle = answering(201, { 'ä "x"': [1.5, null, '\u2028'], nested: { b: 1, a: 2 } });
     const { post } = gateway();
     const [first, second] = [await post('k'), await post('k')];
@@ -111,7 +111,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(second.headers['content-type']).toBe(first.headers['content-type']);
   });
 
-  it('runs only one time for a hundred concurrent requests at two gateways; the other requests get 409 or the same answer [requests.key-running]', async () => {
+  it('runs only once for a hundred concurrent requests at two gateways; the other requests get 409 or the same answer [requests.key-running]', async () => {
     let release = () => {};
     const released = new Promise<void>((resolve) => (release = resolve));
     handle = async () => {

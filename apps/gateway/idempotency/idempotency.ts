@@ -42,9 +42,9 @@ interface Running {
 }
 
 /**
- * Makes every POST with an `Idempotency-Key` safe to repeat, except under `/v1/auth/`: the first request runs, and the
- * other requests get its response. A repetition after a crash or a 5xx runs again as the same command (`@CommandId()`),
- * so it has no second effect.
+ * Makes every POST with an `Idempotency-Key` safe to repeat: the first request runs, and the other requests get its
+ * response. After a crash or a 5xx, a repeated request runs again as the same command (`@CommandId()`), so it has no
+ * second effect. Routes under `/v1/auth/` ignore the header.
  */
 @Injectable()
 export class Idempotency {
@@ -66,7 +66,7 @@ export class Idempotency {
       const key = request.headers['idempotency-key'];
       const caller = callerOf(request);
       if (typeof key !== 'string' || request.method !== 'POST' || !caller || request.is404) return;
-      // A password could be guessed from the stored hash of the body.
+      // These bodies contain passwords, which could be guessed from the stored hash of a body.
       if (request.url.startsWith('/v1/auth/')) return;
       await this.begin(request, reply, caller, key);
     });
@@ -118,8 +118,8 @@ export class Idempotency {
   }
 
   /**
-   * If the outcome cannot be stored, the response does not change: the record expires, and a repetition is the same
-   * command.
+   * Ends the record of a request. If this fails, the response does not change: the record stays without an outcome, and
+   * a repeated request runs again as the same command.
    */
   private async end(request: FastifyRequest, status: number, payload: unknown): Promise<void> {
     const running = this.running.get(request);

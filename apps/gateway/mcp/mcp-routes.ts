@@ -14,9 +14,9 @@ import { MentionsController } from '../api/mentions/mentions.controller.js';
 import { SourcesController } from '../api/sources/sources.controller.js';
 
 /**
- * The routes that tools use. A tool calls the method of the route itself, so that an agent gets the same checks, limits
- * and answers as a caller of the HTTP interface. Nest creates controllers after providers, so each controller is looked
- * up when it is used.
+ * The HTTP routes that tools use. A tool calls the controller's method for the route, so that an agent gets the same
+ * checks, limits and answers as a caller of the HTTP interface. Nest creates controllers after providers, so each
+ * controller is looked up when it is used.
  */
 @Injectable()
 export class McpRoutes {

@@ -65,7 +65,10 @@ export function mcpServer(context: ToolContext, log: Logger, failed: (status: nu
   return server;
 }
 
-/** A refusal is a result that the model can read and correct; an unknown tool is an error of the protocol. */
+/**
+ * Calls a tool. A refusal becomes a result that the model can read, so that it can correct the call. An unknown tool is
+ * an error of the protocol.
+ */
 async function call(
   context: ToolContext,
   log: Logger,

@@ -10,7 +10,7 @@ export const MCP_DAILY_CREDITS = Symbol('credits per key and day through MCP');
 const TODAY = `(now() AT TIME ZONE 'UTC')::date`;
 const KEPT_DAYS = 7;
 
-/** A call that changes something. All calls with the same id are charged to the limit only one time. */
+/** A call that changes something. All calls with the same id are charged to the limit only once. */
 interface CountedCommand {
   day: string;
   credits: number;
@@ -112,7 +112,7 @@ export class McpSpending {
     });
   }
 
-  /** The credits are released after the last call with this id has ended, if all these calls were refused. */
+  /** Ends a call. If no call with this id runs any more and all of them were refused, releases the credits. */
   private async end(keyId: string, id: string, isRefused: boolean): Promise<void> {
     await this.database.transaction(async (tx) => {
       const [[ended]]: [CountedCommand[], number] = await tx.query(
@@ -126,7 +126,10 @@ export class McpSpending {
     });
   }
 
-  /** One statement compares and reserves, so that parallel calls cannot exceed the limit together. @returns the day */
+  /**
+   * Reserves credits within the limit. One statement compares and reserves, so that parallel calls cannot exceed the
+   * limit together. @returns the day
+   */
   private async reserve(tx: Tx, key: CallingKey, credits: number): Promise<string> {
     const limit = this.limitOf(key);
     const [row]: { day: string }[] = await tx.query(

@@ -54,7 +54,10 @@ export class McpController {
     }
   }
 
-  /** There are no sessions to listen to or to end. The protocol requires this status. */
+  /**
+   * Answers GET and DELETE with the status that the protocol requires, because the server has no sessions to listen to
+   * or to end.
+   */
   @Get()
   @Delete()
   @HttpCode(405)
@@ -77,7 +80,7 @@ function transportRequest({ headers }: FastifyRequest): Request {
   return new Request(`http://localhost${PATH}`, { method: 'POST', headers: kept });
 }
 
-/** Refusals of the gateway itself (key, quota, size) under `/mcp` have the form of JSON-RPC. */
+/** Under `/mcp`, gives refusals of the gateway itself (key, quota, size) the form of JSON-RPC. */
 export function answerInJsonRpc(fastify: FastifyInstance): void {
   fastify.addHook('preSerialization', (request, reply, payload, done) => {
     const isMcpRefusal = request.url.split('?', 1)[0] === PATH && reply.statusCode >= 400;

@@ -18,7 +18,7 @@ export const RESOURCES = [
     uri: 'earshot://sources',
     name: 'sources',
     title: 'Sources',
-    description: 'The sources, whether they are configured and healthy, and the price of a check',
+    description: 'The sources, whether each is configured and healthy, and the price of a check',
     mimeType: JSON_TYPE,
   },
   {

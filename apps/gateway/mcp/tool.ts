@@ -52,7 +52,7 @@ interface ToolParts<I extends z.ZodObject, O extends z.ZodObject> {
 export interface McpTool {
   name: string;
   role: MemberRole;
-  /** Its entry in `tools/list`. */
+  /** The entry of the tool in `tools/list`. */
   listed: {
     name: string;
     title: string;
@@ -65,7 +65,7 @@ export interface McpTool {
   run(context: ToolContext, input: unknown): Promise<Record<string, unknown>>;
 }
 
-/** Prepares a tool: its schemas are converted once, at the start. */
+/** Prepares a tool. Its schemas are converted only here, when the gateway starts. */
 export function tool<I extends z.ZodObject, O extends z.ZodObject>(parts: ToolParts<I, O>): McpTool {
   const { name, title, description, input, output, effects, role } = parts;
   return {

@@ -38,7 +38,8 @@ function nameOf(dto: Dto): string {
 
 /**
  * Converters for our own rules, and for rules that JSON Schema 2020-12 can express more exactly than the library does.
- * Only `IsInt` and `IsNumber` give the types of numbers, because `Max` would make an integer a number.
+ * The type of a number comes only from `IsInt` and `IsNumber`: the library's converter for `Max` would change the type
+ * `integer` to `number`.
  */
 const CONVERTERS: Converters = {
   [ValidationTypes.CONDITIONAL_VALIDATION]: ({ context }: Rule) => context ?? {},
@@ -54,7 +55,10 @@ const CONVERTERS: Converters = {
   max: ({ constraints }: Rule) => ({ maximum: constraints[0] as number }),
 } as Converters;
 
-/** Returns a reference to another class. Some lists also accept a string in place of an object with one key. */
+/**
+ * Returns a reference to the schema of another class. Some lists also accept a string in place of an object with one
+ * key.
+ */
 function nested({ context }: Rule): Schema {
   const { dto, bareKey } = context as { dto: () => Dto; bareKey?: string };
   const reference = ref(nameOf(dto()));
@@ -66,7 +70,7 @@ function nested({ context }: Rule): Schema {
 /** Converts `nullable` of OpenAPI 3.0 to the type `null` of JSON Schema 2020-12. */
 function asJsonSchema2020(part: Schema): Schema {
   const { nullable, description, ...rest } = part;
-  // A type next to a reference is redundant.
+  // A type beside a reference is removed, because it is redundant.
   const schema = '$ref' in rest ? { $ref: rest.$ref } : rest;
   return {
     ...(nullable === true ? { anyOf: [schema, NULL] } : schema),

@@ -61,7 +61,7 @@ describe('the description of the interface', () => {
     }
   });
 
-  it('names each operation once, and each parameter of its path', () => {
+  it('has a different name for each operation, and describes each parameter of a path', () => {
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
     for (const { path, parameters = [] } of operations) {
       const wanted = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
@@ -186,7 +186,7 @@ describe('the description of an answer', () => {
     expect(JSON.stringify(document).length).toBeLessThan(1_000_000);
   });
 
-  it('exists for every operation that returns JSON', () => {
+  it('has a schema for every operation that returns JSON', () => {
     expect(answers.length).toBeGreaterThan(80);
   });
 });
@@ -204,7 +204,7 @@ describe('the webhooks of the description', () => {
     ]);
   });
 
-  it('have one schema for each event type, found by the value of type', () => {
+  it('have one schema for each event type, which the value of `type` selects', () => {
     const { schema } = requestBody.content['application/json'];
     const envelope = (document.components.schemas as unknown as Record<string, Schema>)['Envelope'] as {
       oneOf: Schema[];

@@ -90,11 +90,11 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
 
 const TEMPLATES = ROUTES.map(({ method, path }) => ({
   method: method.toUpperCase(),
-  // The only pattern character in the templates is the dot of `openapi.json`.
+  // The dot of `openapi.json` is the only character in the templates that has a meaning in a regular expression.
   pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
 }));
 
-/** Longer addresses get no suggestion. */
+/** Maximum length of an address for which a route is suggested. */
 const MAX_PATH_LENGTH = 200;
 /** Maximum number of wrong, missing or additional letters. */
 const MAX_TYPING_ERRORS = 3;
@@ -185,7 +185,7 @@ function pathsOf(routes: readonly Route[], snakeCase: SnakeCase): Record<string,
   return paths;
 }
 
-/** Returns Source → plan → the shortest interval, in seconds. */
+/** Returns the shortest interval in seconds, by source and then by plan. */
 function intervals(override: number | undefined): Record<string, Record<string, number>> {
   return Object.fromEntries(
     SOURCE_IDS.map((source) => [

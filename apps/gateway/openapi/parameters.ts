@@ -1,17 +1,17 @@
 import { SOURCE_IDS } from '#contracts';
 import { ID, INSTANT_SENT, oneOf, TEXT, type Schema } from './schema.js';
 
-/** Returns a parameter of the path. */
+/** Returns the description of a parameter of the path. */
 export function inPath(name: string, description: string, schema: Schema = ID): Schema {
   return { name, in: 'path', required: true, description, schema };
 }
 
-/** Returns a parameter of the query that may be given only once. */
+/** Returns the description of a query parameter that may be given only once. */
 export function inQuery(name: string, description: string, schema: Schema = TEXT): Schema {
   return { name, in: 'query', description, schema };
 }
 
-/** Returns a parameter of the query that may be repeated. Its values are alternatives. */
+/** Returns the description of a query parameter that may be repeated. Its values are alternatives. */
 export function repeated(name: string, description: string, items: Schema = TEXT): Schema {
   return {
     name,
@@ -25,7 +25,7 @@ export function repeated(name: string, description: string, items: Schema = TEXT
 
 export const SOURCE_IN_PATH = inPath('source', 'Id of the source', oneOf(SOURCE_IDS));
 
-/** Returns the parameters of a page: `limit` and `cursor`. */
+/** Returns the descriptions of the parameters of a page: `limit` and `cursor`. */
 export function paging(max = 200, fallback = 50): Schema[] {
   return [
     inQuery('limit', 'Maximum number of rows in the page', {
@@ -38,7 +38,7 @@ export function paging(max = 200, fallback = 50): Schema[] {
   ];
 }
 
-/** Returns the parameter `since`. @param fallback the default, as text for people */
+/** Returns the description of the parameter `since`. @param fallback the default, as text for people */
 export function since(fallback: string): Schema {
   return inQuery('since', `Beginning of the window. Default: ${fallback}`, INSTANT_SENT);
 }

@@ -60,7 +60,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   byOperation: { check: 12 },
 };
 
-/** Keys that are null in the ordinary case. */
+/** Keys whose value is usually null. */
 const USUALLY_NULL = new Set([
   ...['dropped', 'pausedReason', 'listing', 'exploreId', 'ai', 'aiStep', 'aiPreset', 'aiPrompt', 'schedule'],
   ...['nextAttemptAt', 'failingSince', 'disabledAt', 'disabledReason', 'reason', 'spikeAlert', 'bucket'],
@@ -84,7 +84,10 @@ export function sampleOf(schema: Schema, schemas: Readonly<Record<string, Schema
 class Sampler {
   constructor(private readonly schemas: Readonly<Record<string, Schema>>) {}
 
-  /** @param within names of the schemas that contain this one: a tweet inside a tweet is not shown again */
+  /**
+   * @param within names of the schemas that contain this schema. A schema is not shown again inside itself: a tweet
+   *   contains no tweet
+   */
   of(schema: Schema, name: string, within: ReadonlySet<string>): unknown {
     const named = nameOf(schema);
     if (named !== undefined) return this.of(this.schemas[named] ?? {}, name, new Set(within).add(named));
@@ -165,7 +168,10 @@ function textOf({ format }: Schema, name: string): string {
   return /id$/i.test(name) ? '40000001' : 'acme';
 }
 
-/** `matchedTerms` → `term`, so that its elements get the value of that name. */
+/**
+ * Returns the name of an element of a list: `term` for `matchedTerms`. So the elements get the example value of that
+ * name.
+ */
 function singular(name: string): string {
   return /terms$/i.test(name) ? 'term' : name.replace(/s$/, '');
 }

@@ -15,17 +15,17 @@ export const NULL: Schema = { type: 'null' };
 /** An object with the user's own keys. */
 export const FREE_FORM: Schema = { type: 'object', additionalProperties: true };
 
-/** Returns a text with `minLength` to `maxLength` characters. */
+/** Returns the schema of a text with `minLength` to `maxLength` characters. */
 export function textOf(minLength: number, maxLength: number): Schema {
   return { type: 'string', minLength, maxLength };
 }
 
-/** Returns a text that is one of these values. */
+/** Returns the schema of a text that is one of these values. */
 export function oneOf(values: readonly string[]): Schema {
   return { type: 'string', enum: values };
 }
 
-/** Returns a list with `minItems` to `maxItems` elements. */
+/** Returns the schema of a list with `minItems` to `maxItems` elements. */
 export function listOf(items: Schema, minItems?: number, maxItems?: number): Schema {
   return {
     type: 'array',
@@ -35,12 +35,12 @@ export function listOf(items: Schema, minItems?: number, maxItems?: number): Sch
   };
 }
 
-/** Returns a map whose keys are not known in advance. */
+/** Returns the schema of a map whose keys are not known in advance. */
 export function mapOf(values: Schema): Schema {
   return { type: 'object', additionalProperties: values };
 }
 
-/** Returns the schema, or null. */
+/** Returns a schema that also accepts null. */
 export function nullable(schema: Schema): Schema {
   return { anyOf: [schema, NULL] };
 }
@@ -50,7 +50,7 @@ export function described(description: string, schema: Schema): Schema {
   return '$ref' in schema ? { allOf: [schema], description } : { ...schema, description };
 }
 
-/** Returns a schema of `components.schemas`. */
+/** Returns a reference to a schema of `components.schemas`. */
 export function ref(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
@@ -59,7 +59,8 @@ export function ref(name: string): Schema {
 export const SOURCE = ref('Source');
 
 /**
- * Returns an object that requires the keys of `required`, allows the keys of `optional`, and refuses all other keys.
+ * Returns the schema of an object that requires the keys of `required`, allows the keys of `optional`, and refuses all
+ * other keys.
  */
 export function object(
   required: Readonly<Record<string, Schema>>,
@@ -73,7 +74,7 @@ export function object(
   };
 }
 
-/** Returns a page of a list. */
+/** Returns the schema of a page of a list. */
 export function pageOf(key: string, items: Schema, more: Readonly<Record<string, Schema>> = {}): Schema {
   return object({ [key]: listOf(items), ...more }, { nextCursor: NEXT_CURSOR });
 }

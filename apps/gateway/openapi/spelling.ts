@@ -3,8 +3,8 @@ import { ref, type Schema } from './schema.js';
 const REF = '#/components/schemas/';
 
 /**
- * Bodies can also use snake_case: each schema with keys of several words gets a second schema in that spelling. The
- * user's own keys are not properties of a schema, so they do not change.
+ * Adds snake_case to the description of bodies: each schema with keys of several words gets a second schema in that
+ * spelling. The user's own keys are not properties of a schema, so they do not change.
  */
 export class SnakeCase {
   /** The snake_case schemas that were used, by name. */

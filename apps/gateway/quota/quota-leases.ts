@@ -4,13 +4,13 @@ import type { Database } from '#postgres';
 export interface Lease {
   /** Start of the minute of the lease, in ms. */
   windowStart: number;
-  /** Number of leased requests: fewer than wanted, or 0, if the minute is used up. */
+  /** Number of leased requests. Fewer than wanted if fewer are left in the minute; 0 if none are left. */
   granted: number;
-  /** Requests of the minute that are used or leased, in all gateways together. */
+  /** Number of requests of the minute that are used or leased, in all gateways together. */
   used: number;
 }
 
-/** Leased requests of an account's minute that were not used. */
+/** Leased requests of an account's minute that were not used, and are returned. */
 export interface Unspent {
   accountId: string;
   /** In ms. */
@@ -24,7 +24,9 @@ interface Row {
   last_lease: number;
 }
 
-/** The table of each account's requests per minute, which all gateways share. */
+/**
+ * Leases requests from a table that all gateways share. The table has the number of each account's requests per minute.
+ */
 export class QuotaLeases {
   constructor(private readonly database: Database) {}
 

@@ -9,7 +9,7 @@ import { QuotaLeases } from './quota-leases.js';
 /** Injection token of the clock that decides which minute it is. Tests use their own clock. */
 export const QUOTA_CLOCK = Symbol('quota clock');
 
-/** Whether a request is admitted, and the state of the quota. */
+/** Whether a request is admitted, and what is left of the quota. */
 export interface QuotaResult {
   admitted: boolean;
   /** Requests per minute. */
@@ -21,15 +21,15 @@ export interface QuotaResult {
 }
 
 const SWEEP_MS = 50;
-/** Maximum time that requests wait for one lease. */
+/** Maximum time in ms that requests wait for one lease: a number of requests that this gateway may admit. */
 const LEASE_TIMEOUT_MS = 2000;
-/** After a failure, requests of the account are admitted without a lease for this time. */
+/** If the lease cannot be read, requests of the account are admitted without a lease for this time, in ms. */
 const OUTAGE_MS = 1000;
 
 /**
- * The requests that an account has per UTC minute, shared by all its keys and all gateways. A gateway uses its leases
- * from memory, requests the next lease in the background, and returns unused leases (ADR 0014). While Postgres is
- * unavailable, every request is admitted.
+ * Limits the requests of an account per UTC minute. All keys of the account and all gateways share this quota. A
+ * gateway gets leases, which are parts of the quota (ADR 0014): it admits requests from leases in memory, gets the next
+ * lease in the background, and returns unused leases. While Postgres is unavailable, every request is admitted.
  */
 @Injectable()
 export class RequestQuota implements Loop {
@@ -63,7 +63,7 @@ export class RequestQuota implements Loop {
     await this.giveBack(windows);
   }
 
-  /** Uses one request of the account's minute. Returns immediately, unless it must wait for a lease. */
+  /** Uses one request of the account's minute. Waits only if the gateway has no lease with requests left. */
   take(accountId: string, limit: number): QuotaResult | Promise<QuotaResult> {
     const now = this.now();
     const window = this.windowOf(accountId, limit, now);
@@ -80,8 +80,8 @@ export class RequestQuota implements Loop {
   }
 
   /**
-   * Waiting requests share one statement. A request that gets no lease from this statement waits for the next
-   * statement, until the minute is used up.
+   * Waits for a lease. Waiting requests share one statement. A request that gets nothing from this statement waits for
+   * the next statement, until the minute is used up.
    */
   private async wait(accountId: string, limit: number, window: AccountWindow): Promise<QuotaResult> {
     window.waiting += 1;
@@ -94,8 +94,7 @@ export class RequestQuota implements Loop {
   }
 
   /**
-   * Requests the next lease in the background. Even the preparation of the statement does not delay the current
-   * request.
+   * Gets the next lease in the background. Even the preparation of the statement does not delay the current request.
    */
   private refill(accountId: string, limit: number, window: AccountWindow): void {
     if (window.fetching || window.isRefilling) return;
@@ -130,7 +129,10 @@ export class RequestQuota implements Loop {
     }
   }
 
-  /** Returns the window of a lease: the table can be a minute ahead of this gateway's clock. */
+  /**
+   * Returns the window (minute) to which a lease belongs. The table can be a minute ahead of this gateway's clock, so
+   * this need not be the requested window.
+   */
   private ownerOf(accountId: string, limit: number, start: number, requested: AccountWindow): AccountWindow {
     const owner = [requested, this.windows.get(accountId)].find((window) => window?.start === start);
     if (owner) return owner;
@@ -169,7 +171,7 @@ export class RequestQuota implements Loop {
       .map(([accountId, window]) => ({ accountId, windowStart: window.start, requests: window.returnAll() }))
       .filter(({ requests }) => requests > 0);
     if (unspent.length === 0) return;
-    // Requests that cannot be returned are lost until the minute ends.
+    // If requests cannot be returned to the quota, nobody can use them in this minute.
     await this.leases
       .giveBack(unspent)
       .catch((error: unknown) =>

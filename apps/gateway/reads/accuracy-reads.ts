@@ -6,10 +6,10 @@ import { clickHouseTime } from './time-page.js';
 
 /** The readings that a person can correct. */
 export const CORRECTED_FIELDS = ['sentiment', 'intent', 'relevance'] as const;
-/** One of these readings. */
+/** A reading that a person can correct. */
 export type CorrectedField = (typeof CORRECTED_FIELDS)[number];
 
-/** How often a reader found one value and a person set the same or another value. */
+/** The number of mentions for which a reader found one value and a person set the same or another value. */
 export interface ReadAndCorrected {
   reader: string;
   model: string;
@@ -19,7 +19,7 @@ export interface ReadAndCorrected {
   count: number;
 }
 
-/** The value that was read, the person's value, and the condition under which both exist. */
+/** SQL for the value that was read, for the person's value, and for the condition that both exist. */
 const COLUMNS: Readonly<Record<CorrectedField, { read: string; corrected: string; both: string }>> = {
   sentiment: {
     read: 'sentiment',

@@ -6,7 +6,7 @@ import { readPage, type TimeList, type TimePage } from './time-page.js';
 /** One line of a keyword's activity, as the interface returns it. */
 export interface ActivityRecord {
   id: string;
-  /** Null for an event of the keyword itself; the watch is then null too. */
+  /** Null for an event of the keyword itself. Then the watch is null too. */
   source: string | null;
   type: string;
   occurredAt: string;
@@ -16,7 +16,7 @@ export interface ActivityRecord {
   eventId?: string;
   statusCode?: number;
   message?: string;
-  /** Only for an attempt to a channel, like `channelKind`. */
+  /** Present only for an attempt to a channel, like `channelKind`. */
   channelId?: string;
   channelKind?: string;
 }
@@ -56,7 +56,7 @@ export class ActivityReads {
   }
 }
 
-/** Activity by the time of the check or the attempt. */
+/** The list of activity by the time of the check or the attempt. */
 export const ACTIVITY: TimeList<ActivityRow> = {
   table: 'activity',
   time: 'occurred_at',

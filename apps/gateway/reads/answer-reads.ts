@@ -30,7 +30,9 @@ export class AnswerReads {
   }
 }
 
-/** Answers ordered by time. A check queries each engine once. */
+/**
+ * The list of answers by time. A check asks each engine only once, so the engine identifies an answer of a check.
+ */
 export const ANSWERS: TimeList<AnswerRow> = {
   table: 'answers',
   time: 'answered_at',

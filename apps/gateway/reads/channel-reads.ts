@@ -51,7 +51,10 @@ export class ChannelReads {
     return rows[0];
   }
 
-  /** Newest first; one more than `limit`, so that the caller knows whether there is a next page. */
+  /**
+   * Returns channels, newest first. Returns up to one more than `limit`, so that the caller knows whether there is a
+   * next page.
+   */
   channels(
     accountId: string,
     { kind, state }: ChannelFilter,

@@ -16,7 +16,7 @@ export interface CheckRun {
   checks: number;
 }
 
-/** How late the mentions of a search were found, in seconds after their publication. */
+/** The time between the publication of a search's mentions and the moment when they were found, in seconds. */
 export interface Lag {
   p50: number;
   p95: number;
@@ -34,7 +34,7 @@ interface RunRow {
 /** Maximum number of runs that are returned for one keyword. Older runs are left out. */
 export const MAX_RUNS = 5000;
 
-/** Reads how well the searches of a keyword were covered: from the activity, the mentions and the schedule. */
+/** Reads from the activity, the mentions and the schedule how completely the searches of a keyword were read. */
 @Injectable()
 export class CoverageReads {
   constructor(

@@ -9,8 +9,8 @@ const accountId = newId();
 const ROWS = 20_000;
 
 /**
- * One movement per minute: charges for reddit, but every 5,000th movement is a charge for x, and every 4,000th is a
- * grant.
+ * One movement per minute. Every 5,000th movement is a charge for x, every 4,000th is a grant; all others are charges
+ * for reddit.
  */
 beforeAll(async () => {
   stores = await isolateStores();
@@ -38,7 +38,7 @@ interface Plan {
   Plans?: Plan[];
 }
 
-/** Returns the number of rows that a plan's scans have read. */
+/** Returns the number of rows that the scans of a query plan have read. */
 function rowsRead(plan: Plan): number {
   const { Plans: inner = [], 'Rows Removed by Filter': removed = 0 } = plan;
   const own = inner.length === 0 ? (plan['Actual Rows'] + removed) * plan['Actual Loops'] : 0;

@@ -212,7 +212,10 @@ function commonConditions(
   return conditions;
 }
 
-/** The database index of kinds does not contain charges, so the condition must also exclude charges. */
+/**
+ * Returns the condition for one kind. The database index of kinds does not contain charges, so the condition must also
+ * exclude charges.
+ */
 function kindIs(kind: string, parameter: (value: unknown) => string): string {
   const condition = `kind = ${parameter(kind)}`;
   return kind === 'charge' ? condition : `${condition} AND kind <> 'charge'`;

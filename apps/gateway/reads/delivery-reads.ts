@@ -30,7 +30,7 @@ export interface DeliveryFilter {
   state: (typeof DELIVERY_STATES)[number] | undefined;
   /** Kind of the target. */
   targetKind: string | undefined;
-  /** Only deliveries that began at this time or later. */
+  /** Only deliveries whose first attempt was made at this time or later. */
   since: Date;
 }
 
@@ -41,7 +41,7 @@ export interface DeliveryPosition {
   target: string;
 }
 
-/** The number of attempts of a delivery that fails. */
+/** How many attempts the first query reads for each delivery of a page. Nearly every delivery has fewer. */
 const ATTEMPTS_OF_A_DELIVERY = 9;
 
 /** Reads deliveries from their attempts. */
@@ -53,8 +53,9 @@ export class DeliveryReads {
   ) {}
 
   /**
-   * Newest first by the first attempt; one more than `limit`, so that the caller knows whether there is a next page.
-   * Reads only the newest attempts, in the order of the table, and then earlier attempts until the page is full.
+   * Returns deliveries, ordered by their first attempt, newest first. Returns up to one more than `limit`, so that the
+   * caller knows whether there is a next page. First reads the newest attempts, in the order of the table, and then
+   * earlier attempts until the page is full.
    */
   async deliveries(
     accountId: string,
@@ -101,7 +102,7 @@ export class DeliveryReads {
     if (found.length === 0) return [];
     const rows = await selectRows<AttemptRow>(
       this.clickhouse,
-      // LIMIT BY removes rows that were written twice and not merged yet.
+      // LIMIT BY removes duplicate rows that ClickHouse has not merged yet.
       `SELECT * FROM attempts WHERE account_id = {accountId: UUID} AND event_id IN {events: Array(UUID)}
          AND first_at >= {from: DateTime64(3, 'UTC')} ORDER BY at, number LIMIT 1 BY attempt_id`,
       {
@@ -116,7 +117,7 @@ export class DeliveryReads {
     for (const row of rows) byDelivery.get(keyOf(row))?.push(row);
     return found.map((one) => {
       const attempts = byDelivery.get(keyOf(one)) ?? [];
-      // The state is computed from the attempts of this read, because a new attempt can have arrived since the list was
+      // The state is computed from the attempts of this read, because a new attempt can have arrived after the list was
       // read.
       return { ...one, attempts, state: stateOf(attempts) };
     });
@@ -139,7 +140,7 @@ function conditionsOf(
   if (endpoint) where.push('endpoint = {endpoint: String}');
   if (targetKind) where.push('target_kind = {targetKind: String}');
   if (state) having.push('state = {state: String}');
-  // Few deliveries have failed attempts. If only failed deliveries are requested, only deliveries with such attempts
+  // Few deliveries have failed attempts. If only failed deliveries are requested, only deliveries with a failed attempt
   // are read.
   if (state && state !== 'delivered')
     where.push(

@@ -23,7 +23,7 @@ export class EndpointReads {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /**
-   * Returns at most `limit` + 1 addresses after `after`, in ascending order. The additional one shows that there is
+   * Returns at most `limit` + 1 addresses after `after`, in ascending order. The additional address shows that there is
    * another page.
    */
   endpoints(accountId: string, limit: number, after: string): Promise<EndpointRow[]> {

@@ -17,7 +17,7 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-/** Stores a watch without a keyword. @returns its id */
+/** Stores a watch without a keyword. @returns the id of the watch */
 async function watch(accountId: string): Promise<string> {
   const watchId = newId();
   await database.query(
@@ -61,7 +61,7 @@ it('the last check of a watch is the failed check, if there is one, and otherwis
   expect(await lastCheck()).toEqual(['failed', later]);
 });
 
-it('pages of watches contain each watch of the account once, newest first', async () => {
+it('pages of watches contain each watch of the account only once, newest first', async () => {
   const accountId = newId();
   const ids: string[] = [];
   for (let n = 0; n < 5; n += 1) ids.push(await watch(accountId));

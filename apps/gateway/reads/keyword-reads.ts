@@ -24,7 +24,10 @@ export interface KeywordFilter {
   name: string | undefined;
 }
 
-/** Reads keywords and watches from the projections. Another account's keywords and watches are not found. */
+/**
+ * Reads keywords and watches from the projections. Methods with an `accountId` do not find keywords and watches of
+ * other accounts.
+ */
 @Injectable()
 export class KeywordReads {
   private readonly selectKeywords: string;
@@ -32,7 +35,7 @@ export class KeywordReads {
 
   constructor(@Inject(DATABASE) private readonly database: Database) {
     this.selectKeywords = `SELECT ${columnsOf(database, KeywordEntity, 'k')} FROM keywords k`;
-    // Each watch with its row in polling's table.
+    // Joins each watch with its row in polling's table.
     this.selectWatches = `SELECT ${columnsOf(database, WatchEntity, 'w')}, s.failed_at, s.covered_until
       FROM watches w LEFT JOIN watch_schedule s USING (watch_id)`;
   }
@@ -55,8 +58,8 @@ export class KeywordReads {
   }
 
   /**
-   * Newest first, with ids below `beforeId`; one more than `limit`, so that the caller knows whether there is a next
-   * page.
+   * Returns keywords with ids below `beforeId`, newest first. Returns up to one more than `limit`, so that the caller
+   * knows whether there is a next page.
    */
   async keywords(
     accountId: string,
@@ -100,7 +103,9 @@ export class KeywordReads {
     return reads[0];
   }
 
-  /** Newest first, with ids below `beforeId`; one more than `limit`. Retired watches are left out. */
+  /**
+   * Returns watches with ids below `beforeId`, newest first, up to one more than `limit`. Retired watches are left out.
+   */
   watches(accountId: string, source: string, limit: number, beforeId = AFTER_ALL_IDS): Promise<WatchRead[]> {
     return this.readWatches(
       `WHERE w.account_id = $1 AND w.source = $2 AND w.retired_at IS NULL AND w.watch_id < $3

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { selectRows, type ClickHouseClient, type ListingObservationRow } from '#clickhouse';
 import { CLICKHOUSE } from '#platform';
 
-/** The listings of a statistic. */
+/** Selects the listings of which a statistic is requested. */
 export interface MarketScope {
   scope: 'search' | 'keyword' | 'brand' | 'catalog';
   scopeId: string;
@@ -19,7 +19,7 @@ export interface MarketDayRow {
   new_listings: string;
   delisted: string;
   price_changes: string;
-  /** In ten-thousandths of the currency's unit, like the other prices here. */
+  /** In ten-thousandths of the currency's unit, like the other prices of this type. */
   lowest: string;
   highest: string;
   total: string;
@@ -32,7 +32,7 @@ export interface MarketDayRow {
 export class MarketReads {
   constructor(@Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient) {}
 
-  /** Days from `from` to `to` (`2026-03-04`), both included, oldest first. */
+  /** Returns the days from `from` to `to` (`2026-03-04`), both included, oldest first. */
   days(
     accountId: string,
     { scope, scopeId, market }: MarketScope,

@@ -152,7 +152,10 @@ export function conditionsOf(filter: MentionFilter): Conditions {
   return { sql, params };
 }
 
-/** A mention must contain all words and phrases of one `q`; several `q` are alternatives. */
+/**
+ * Returns the condition for the texts of `q`. A mention must contain all words and phrases of one `q`; several `q` are
+ * alternatives.
+ */
 function textCondition(texts: readonly string[], params: Record<string, unknown>): string {
   const alternatives = texts.map((text, index) => {
     const conditions = partsOf(text).map((part, n) => {

@@ -3,9 +3,9 @@ import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
 
 /**
- * Purged keywords whose rows ClickHouse may still contain, because a deletion takes a second or two. The reads of
+ * Finds purged keywords whose rows ClickHouse may contain, because a deletion takes a second or two. The reads of
  * mentions, events, deliveries and corrections query this list first, so that a request that begins after the response
- * to a purge does not return such rows.
+ * to a purge returns no such rows.
  */
 @Injectable()
 export class PurgedKeywords {

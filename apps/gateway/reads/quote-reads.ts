@@ -18,7 +18,7 @@ export interface ChargedDay {
 export class QuoteReads {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Periods that overlap the time range. */
+  /** Returns the quoted periods that overlap the time range. */
   async periods(accountId: string, keywordId: string, since: Date, until: Date): Promise<QuotedPeriod[]> {
     const rows: {
       watch_id: string;

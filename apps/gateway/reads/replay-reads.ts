@@ -13,7 +13,7 @@ export interface ReplayRow {
   until: Date;
   keyword_id: string | null;
   watch_id: string | null;
-  /** Null if its keyword was purged. */
+  /** Null if the keyword of the replay was purged. */
   url: string | null;
   types: string[];
   rate_per_second: number;
@@ -53,7 +53,10 @@ export class ReplayReads {
     return rows[0];
   }
 
-  /** Newest first; one more than `limit`, so that the caller knows whether there is a next page. */
+  /**
+   * Returns replays, newest first. Returns up to one more than `limit`, so that the caller knows whether there is a
+   * next page.
+   */
   replays(
     accountId: string,
     { status, keyword, watch }: ReplayFilter,

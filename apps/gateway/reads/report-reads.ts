@@ -42,7 +42,10 @@ export class ReportReads {
     return this.one('r.token = $1', token);
   }
 
-  /** Newest first; one more than `limit`, so that the caller knows whether there is a next page. */
+  /**
+   * Returns reports, newest first. Returns up to one more than `limit`, so that the caller knows whether there is a
+   * next page.
+   */
   reports(
     accountId: string,
     keyword: string | null,

@@ -1,13 +1,13 @@
 import type { Meaning } from '#contracts';
 import { fromBfloat16, toUnitLength } from '#embeddings';
 
-/** A mention that may be among the best. */
+/** A mention that may be among the best results. */
 export interface Candidate {
   event_id: string;
   /** ClickHouse's format. */
   occurred_at: string;
   embedding: number[];
-  /** Hashes of its words. */
+  /** The hashes of the mention's words. */
   words: number[];
 }
 
@@ -30,10 +30,13 @@ export type WordWeights = ReadonlyMap<number, number>;
  * says the same with other words. Measured by `npm run bench:search`.
  */
 const PART_OF_WORDS = 0.2;
-/** The second ranking also searches for the meaning of this number of first mentions (Rocchio's feedback). */
+/**
+ * The second ranking also uses the meaning of this number of the best mentions of the first ranking (Rocchio's
+ * feedback).
+ */
 const FEEDBACK = 3;
 
-/** Returns the hashes of all words of a question, each once. */
+/** Returns the hashes of all words of a question, without duplicates. */
 export function wordsOf(meanings: readonly Meaning[]): number[] {
   return [...new Set(meanings.flatMap(({ words }) => words))];
 }
@@ -44,9 +47,9 @@ export function weightOf(count: number, total: number): number {
 }
 
 /**
- * Returns candidates, best first, each once. They are ranked twice: in the second ranking, a mention also counts as
- * near if its meaning is near the meaning of the best mentions. This improves the results of questions with few words.
- * If there are several questions, a mention gets the score of the nearest question.
+ * Returns the candidates without duplicates, best first. They are ranked twice: in the second ranking, a mention also
+ * counts as near if its meaning is near the meaning of the best mentions. This improves the results of questions with
+ * few words. If there are several questions, a mention gets the score of the nearest question.
  */
 export function ranked(
   meanings: readonly Meaning[],
@@ -89,13 +92,13 @@ function nearness(question: Float32Array, embedding: readonly number[]): number 
   return Math.min(1, Math.max(0, cosine));
 }
 
-/** Returns the question plus the mean of the first mentions. */
+/** Returns the vector of the question plus the mean vector of the best mentions. */
 function withFeedback(question: Float32Array, first: readonly (readonly number[])[]): Float32Array {
   const mean = (k: number) => first.reduce((sum, one) => sum + (one[k] ?? 0), 0) / Math.max(1, first.length);
   return toUnitLength(question.map((value, k) => value + mean(k)));
 }
 
-/** Equal scores keep their order. */
+/** Sorts by score, best first. Entries with equal scores keep their order. */
 function byScore<T extends { score: number }>(all: readonly T[]): T[] {
   return [...all].sort((a, b) => b.score - a.score);
 }

@@ -16,7 +16,7 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-// This time is within the retention of the table.
+// A time that is within the retention of the table.
 const START = Date.now() - 3_600_000;
 const instant = (ms: number) => new Date(START + ms);
 
@@ -38,7 +38,7 @@ function rowAt(accountId: string, ms: number): ActivityRow {
   };
 }
 
-it('pages of any size and order return each row of the window once and in order, even if rows have the same time or were written twice [requests.stable-paging]', async () => {
+it('pages of any size and order return each row of the window only once and in order, even if rows have the same time or were written twice [requests.stable-paging]', async () => {
   await fc.assert(
     fc.asyncProperty(
       // Few instants, so that some rows have the same instant. Each row has the number of times that it was written.

@@ -10,7 +10,7 @@ import { AccountMailWriter, type MailKind } from './account-mail-writer.js';
 export const MAIL = Symbol('mail');
 
 const PAUSE_MS = 1000;
-/** Wait before another attempt, and number of attempts before a mail is given up. */
+/** How long a mail waits before its next attempt. After `MAX_ATTEMPTS` attempts, the mail is given up. */
 const RETRY_SECONDS = 60;
 const MAX_ATTEMPTS = 5;
 const BATCH_SIZE = 10;
@@ -24,8 +24,8 @@ interface Row {
 }
 
 /**
- * Mails about passwords and sign-ups. A request only stores the address. This loop looks up the account later, so that
- * neither the response nor its time shows whether an account exists.
+ * Sends mails about passwords and sign-ups. A request only stores the address. This loop looks up the account later, so
+ * that neither the response nor its time shows whether an account exists.
  */
 @Injectable()
 export class AccountMails implements Loop {

@@ -12,7 +12,7 @@ export interface MemberSecret {
   password_version: number;
 }
 
-/** A member and the account: the data that the dashboard shows, and the data that a change of the password needs. */
+/** A member and the account, with the data that the dashboard shows and that a change of the password needs. */
 export interface MemberProfile {
   account_id: string;
   /** Empty if the account has no name. */
@@ -26,7 +26,7 @@ export interface MemberProfile {
   password_version: number;
 }
 
-/** Reads of members for sessions. */
+/** Reads members, for sessions. */
 @Injectable()
 export class MemberReads {
   private hasFoundAccount = false;
@@ -56,7 +56,9 @@ export class MemberReads {
     return row;
   }
 
-  /** Returns whether the installation has an account. Accounts are never deleted, so the result true never changes. */
+  /**
+   * Returns whether the installation has an account. The result true never changes, because accounts are never deleted.
+   */
   async hasAccounts(): Promise<boolean> {
     if (this.hasFoundAccount) return true;
     const rows: unknown[] = await this.database.query('SELECT 1 FROM accounts LIMIT 1');

@@ -13,10 +13,10 @@ import { CommandId } from '../http/command-id.js';
 import { AccountMails } from './account-mails.js';
 import { PasswordResetConfirmDto, PasswordResetDto } from './auth-body.dto.js';
 
-/** The command for an installation without a mail server, to be run on the machine of Earshot. */
+/** The command that the operator runs on the machine of Earshot, if the installation has no mail server. */
 const RESET_COMMAND = 'npm run -s cli -- members reset-password --email you@example.org';
 
-/** A forgotten password. A reset ends all sessions of the member. */
+/** The routes for a forgotten password. A reset ends all sessions of the member. */
 @Controller('v1/auth/password/reset')
 export class PasswordResetController {
   constructor(
@@ -28,7 +28,10 @@ export class PasswordResetController {
     @Inject(HAS_MAIL) private readonly hasMail: boolean,
   ) {}
 
-  /** The response does not depend on the address. Earshot looks up the address later, when it sends the mail. */
+  /**
+   * Requests a mail with a link. The response does not depend on the address: Earshot looks up the address later, when
+   * it sends the mail.
+   */
   @Post()
   @HttpCode(202)
   async ask(

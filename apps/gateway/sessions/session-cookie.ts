@@ -5,7 +5,7 @@ const NAME = 'earshot_session';
 /** A browser accepts a cookie with this name only if it has `Secure` and the path `/`, and names no domain. */
 const SECURE_NAME = `__Host-${NAME}`;
 
-/** The cookie that carries a session's token. */
+/** Reads and writes the cookie that contains a session's token. */
 export class SessionCookie {
   private readonly isPublicSecure: boolean;
 
@@ -44,7 +44,7 @@ export class SessionCookie {
    */
   isFromOwnPage(request: FastifyRequest): boolean {
     const site = request.headers['sec-fetch-site'];
-    // The browser sets this header itself, so it does not depend on the addresses of proxies.
+    // The browser sets this header itself, so the header does not depend on the addresses of proxies.
     if (site !== undefined) return site === 'same-origin' || site === 'none';
     const { origin } = request.headers;
     if (origin === undefined) return true;
@@ -55,7 +55,10 @@ export class SessionCookie {
     return this.isSecure(request) ? SECURE_NAME : NAME;
   }
 
-  /** `protocol` follows `X-Forwarded-Proto` only from a trusted proxy. */
+  /**
+   * Returns whether the browser uses TLS. `request.protocol` uses `X-Forwarded-Proto` only if a trusted proxy sent this
+   * header.
+   */
   private isSecure(request: FastifyRequest): boolean {
     return this.isPublicSecure || request.protocol === 'https';
   }

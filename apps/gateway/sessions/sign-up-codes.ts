@@ -3,7 +3,10 @@ import { firstSignUpCode, hashCode, sameHash, SignedText } from '#secrets';
 const SCOPE = 'sign-up';
 const VALID_MS = 24 * 3_600_000;
 
-/** The codes that open an account: the code of the first account, and the codes in mails. Codes are not stored. */
+/**
+ * Makes and checks the codes that open an account: the code of the first account, and the codes in mails. Codes are not
+ * stored.
+ */
 export class SignUpCodes {
   private readonly first: Buffer;
   private readonly signed: SignedText;
@@ -14,12 +17,15 @@ export class SignUpCodes {
     this.signed = new SignedText(masterKey, 'sign-up');
   }
 
-  /** Returns whether the code is the code of the first account. The code is not accepted once an account exists. */
+  /**
+   * Returns whether the code is the code of the first account. When an account exists, this code is not accepted any
+   * more.
+   */
   isFirst(code: string): boolean {
     return sameHash(hashCode(code), this.first);
   }
 
-  /** Returns the code of a mail, for this address only. It works until the address has an account. */
+  /** Returns the code of a mail. The code works only for this address, and only until the address has an account. */
   writeFor(email: string, nowMs: number): string {
     return this.signed.write(SCOPE, [email.toLowerCase(), nowMs + VALID_MS]);
   }

@@ -17,7 +17,7 @@ const OPEN_PLAN = 'free';
 export interface NewMember {
   email: string;
   passwordHash: string;
-  /** Name of a new account; empty if it has no name. */
+  /** Name of a new account; empty if the account gets no name. */
   name: string;
   code: string;
 }
@@ -39,8 +39,8 @@ export class SignUps {
   }
 
   /**
-   * Checks that a person without a code can get a code by mail. The first account belongs to the operator, so it always
-   * needs its code.
+   * Checks that a person without a code can get a code by mail. The first account belongs to the operator, so its
+   * sign-up always needs the code that `npm start` printed.
    * @throws Refusal `invalid` that says which code is needed
    */
   async requireOpen(): Promise<void> {

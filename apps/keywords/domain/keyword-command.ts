@@ -32,7 +32,7 @@ export type KeywordCommand =
       webhookUrl: string | undefined;
       ai: AgentStep | undefined;
       analysis: boolean;
-      /** A watch of the account with the same search. */
+      /** An active watch of the account with the same search. */
       duplicate: DuplicateWatch | undefined;
     }
   | {

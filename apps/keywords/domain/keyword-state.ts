@@ -1,7 +1,7 @@
 import type { KeywordDefinition, KeywordEvent, Watch } from '#contracts';
 import { running, withoutReason, withReason, type Pauses } from './pauses.js';
 
-/** The state of one subject of KEYWORDS: nothing, or a keyword or a watch without a keyword, alive or retired. */
+/** The state of one subject of KEYWORDS: no decision yet, or a keyword or lone watch that is alive or retired. */
 export type KeywordState =
   | { status: 'none' }
   | KeywordAlive
@@ -14,10 +14,10 @@ export interface KeywordAlive {
   status: 'keyword';
   definition: KeywordDefinition;
   watches: readonly Watch[];
-  /** Includes replaced watches, because a purge must find their events. */
+  /** The ids of all watches, including replaced ones, because a purge must find their events. */
   everyWatchId: readonly string[];
   pauses: Pauses;
-  /** 1 after the creation. Each change, pause and resume adds 1. */
+  /** The version is 1 after the creation. Each change, pause and resume adds 1. */
   version: number;
 }
 
@@ -89,7 +89,7 @@ export function evolve(state: KeywordState, { event }: KeywordEvent): KeywordSta
       return { ...state, pauses: withoutReason(state.pauses, event.value.reason) };
     case 'watchRetired':
       return { status: 'watch-retired' };
-    // No decision depends on the address of the feed.
+    // The address of the feed is not part of the state, because no decision depends on it.
     case 'feedRotated':
     case undefined:
       return state;

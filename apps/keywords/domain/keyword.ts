@@ -31,7 +31,7 @@ export function decide(command: KeywordCommand, state: KeywordState): KeywordEve
       if (state.status === 'keyword-retired') return [];
       if (state.status !== 'keyword') throw Refusal.notFound('keyword');
       return [event({ case: 'keywordRetired', value: {} })];
-    // A retired keyword also accepts this command, because its feed stays readable.
+    // A retired keyword also accepts `rotate-feed`, because its feed stays readable.
     case 'rotate-feed':
       if (state.status !== 'keyword' && state.status !== 'keyword-retired') throw Refusal.notFound('keyword');
       return [event({ case: 'feedRotated', value: { feedKey: command.feedKey } })];

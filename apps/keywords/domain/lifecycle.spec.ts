@@ -46,7 +46,7 @@ const resume = (...reasons: PauseReason[]): KeywordCommand => ({
   reasons,
   creditsRemaining: 7,
 });
-/** Returns a change of a keyword with the only watch `w1`: the keyword gets the `planned` searches. */
+/** Returns a change of a keyword whose only watch is `w1`: the keyword gets the `planned` searches. */
 const change = ({
   planned = [watch('new', 'a')],
   ...more
@@ -139,7 +139,7 @@ describe('a keyword', () => {
       expect(refusal(command, nothingYet)).toEqual(['not-found', 'NOT_FOUND']);
   });
 
-  it('can be changed only from its latest version', () => {
+  it('can be changed only if the change is based on its latest version', () => {
     expect(refusal(change({ definition: definition('B'), expectedVersion: 7 }), keyword())).toEqual([
       'conflict',
       'STALE_VERSION',
@@ -222,7 +222,7 @@ describe('a keyword', () => {
     });
   });
 
-  it('is paused when a changed schedule does not contain the current time, and runs again when a changed schedule contains it', () => {
+  it('is paused when a changed schedule does not contain the current time, and runs again when a changed schedule contains the current time', () => {
     const paused = run(keyword(), change({ definition: definition('B'), scheduled: false }));
     expect(paused.events.map((event) => event.case)).toEqual(['keywordChanged', 'keywordPaused']);
     const runs = run(paused.state, change({ definition: definition('C'), expectedVersion: 3 }));

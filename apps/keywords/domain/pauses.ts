@@ -4,12 +4,12 @@ export type PauseReason = 'user' | 'plan' | 'schedule' | 'insufficient_credits';
 /** In order of priority: `pausedReason` is the first reason that applies. */
 export const PAUSE_REASONS: readonly PauseReason[] = ['user', 'plan', 'schedule', 'insufficient_credits'];
 
-/** The reasons that apply, in the order of `PAUSE_REASONS`. Without a reason, the keyword or watch runs. */
+/** The reasons that apply, in the order of `PAUSE_REASONS`. If there are none, the keyword or watch runs. */
 export interface Pauses {
   reasons: readonly PauseReason[];
   /**
    * The credits that a resume needs: the price of the unpaid check, or the highest price of a check after the searches
-   * have changed. 0 without the reason `insufficient_credits`.
+   * have changed. 0 if the reason `insufficient_credits` does not apply.
    */
   creditsNeeded: number;
 }

@@ -48,7 +48,7 @@ describe('the watches of a keyword whose searches change', () => {
     expect(resets).toEqual([]);
   });
 
-  it('start over when two searches have exchanged their criteria', () => {
+  it('start over when the criteria of two searches are exchanged', () => {
     const { watches, resets } = reconcile(
       [watch('new 1', 's1', 'b'), watch('new 2', 's2', 'a')],
       [watch('old 1', 's1', 'a'), watch('old 2', 's2', 'b')],

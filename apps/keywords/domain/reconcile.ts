@@ -12,8 +12,8 @@ export interface Reconciled {
 /**
  * Assigns the searches of a keyword to its existing watches. A search with the same criteria keeps its watch, even if
  * its interval changes. A search with changed criteria gets a new watch, whose first check reports nothing. The watch
- * of a removed search ends. The watches of a disabled source do not run. If a search on a disabled source has no watch
- * yet, it gets none.
+ * of a removed search ends. The watches of a disabled source do not run. A search on a disabled source that has no
+ * watch yet gets none.
  * @param planned a watch for each search, with the id that the watch gets if it is new
  */
 export function reconcile(planned: readonly Watch[], previous: readonly Watch[]): Reconciled {
@@ -35,7 +35,7 @@ export function reconcile(planned: readonly Watch[], previous: readonly Watch[])
     if (before) restarted.set(watch, before);
   }
   for (const watch of planned) {
-    // The same search under a new id: a user sent it without its id, or moved it into a list of searches.
+    // The same search under a new id: a user sent the search without its id, or moved it into a list of searches.
     const before =
       continued.has(watch) || restarted.has(watch)
         ? undefined

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => keywords?.stop());
 
-/** Each search has different filters. */
+/** Returns searches that have different filters. */
 const searches = (count: number, filterBytes: number) => ({
   sources: [
     {
@@ -24,7 +24,7 @@ const searches = (count: number, filterBytes: number) => ({
   ],
 });
 
-it('the estimate and the create refuse a keyword that is too large to store, and both refusals name what to shorten', async () => {
+it('the estimate and the create refuse a keyword that is too large to store, and both refusals state what to shorten', async () => {
   const accountId = await keywords.open('unlimited');
   const large = searches(60, 15 * 1024);
   const refusal = await keywords.keyword(accountId, large).catch((error: unknown) => error);
@@ -33,7 +33,7 @@ it('the estimate and the create refuse a keyword that is too large to store, and
   await expect(keywords.estimate(accountId, large)).rejects.toEqual(refusal);
 });
 
-it('the estimate and the create apply the same size limit, to the byte', async () => {
+it('the estimate and the create apply exactly the same size limit', async () => {
   const accountId = await keywords.open('unlimited');
   const refused = (work: Promise<unknown>) =>
     work.then(
@@ -53,7 +53,7 @@ it('the estimate and the create apply the same size limit, to the byte', async (
 describe('a create', () => {
   const acme = { globalCriteria: { query: 'acme' } };
 
-  it('that is repeated returns the same id and warnings, and stores nothing', async () => {
+  it('returns the same id and warnings and stores nothing when it is repeated', async () => {
     const accountId = await keywords.open('unlimited');
     const other = await keywords.keyword(accountId, acme);
     const ids = { accountId, commandId: newId() };
@@ -68,7 +68,7 @@ describe('a create', () => {
     expect(await decisionsOf(ids)).toBe(1);
   });
 
-  it('of a purged keyword is refused, and stores nothing', async () => {
+  it('is refused and stores nothing when its keyword was purged', async () => {
     const ids = { accountId: await keywords.open('unlimited'), commandId: newId() };
     await keywords.database.query('INSERT INTO purged_keywords (keyword_id, account_id) VALUES ($1, $2)', [
       ids.commandId,
@@ -85,7 +85,7 @@ describe('a create', () => {
     expect(positions).toEqual([]);
   });
 
-  it('does not warn of a watch without a keyword that has the same search', async () => {
+  it('does not warn of a lone watch that has the same search', async () => {
     const accountId = await keywords.open('unlimited');
     await keywords.loneWatch(accountId, 'acme');
     const { warnings } = await keywords.create({ accountId, commandId: newId() }, acme);
@@ -99,7 +99,7 @@ describe('a create', () => {
 });
 
 describe('the estimate of a change', () => {
-  it('needs no credits, because the change needs no credits [estimate.change]', async () => {
+  it('needs no credits, because the change itself needs none [estimate.change]', async () => {
     const accountId = await keywords.open('free', 1);
     const id = await keywords.keyword(accountId);
     await expect(keywords.estimate(accountId, searches(3, 1))).rejects.toMatchObject({

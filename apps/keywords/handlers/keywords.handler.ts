@@ -31,7 +31,7 @@ import { plannedSearches, withIds } from '../planning/planned-searches.js';
 import { KeywordWarnings } from '../planning/keyword-warnings.js';
 import { KeywordDecisions } from './keyword-decisions.js';
 
-/** The result of a decision that is not stored. */
+/** The result of a decision that was made for an estimate, and is not stored. */
 interface TrialResult {
   admitted: Admitted;
   /** The watches whose first check would follow immediately. */
@@ -67,7 +67,8 @@ export class KeywordsHandler {
   }
 
   private async tryCreation(accountId: string, definition: KeywordDefinition): Promise<TrialResult> {
-    // The ids count towards the stored size, although the estimate does not return them.
+    // The definition is checked with ids, because the ids count towards the stored size. The estimate does not return
+    // them.
     const named = withIds(clone(KeywordDefinitionSchema, definition));
     const { manager } = this.decisions.database;
     const { command, admitted } = await this.commandToCreate(manager, accountId, named, 'all');
@@ -92,7 +93,10 @@ export class KeywordsHandler {
     return result;
   }
 
-  /** The command's id becomes the keyword's id, so that a repeated command finds its own subject. */
+  /**
+   * Creates a keyword. The command's id becomes the keyword's id, so that a repeated command finds the keyword that it
+   * created.
+   */
   @CommandPattern(COMMANDS.createKeyword)
   async create(command: CreateKeyword) {
     const definition = withIds(required(command.definition));
@@ -113,7 +117,7 @@ export class KeywordsHandler {
       warnings = found;
       return decided;
     });
-    // A repeated command is not decided again.
+    // If the command is a repetition, nothing is decided again.
     warnings ??= await refuseOrWarn(this.decisions.database.manager);
     return create(MadeSchema, { id: commandId, warnings });
   }
@@ -167,7 +171,10 @@ export class KeywordsHandler {
     return create(ChangedSchema, { resets: resets.map((reset) => create(SearchResetSchema, reset)) });
   }
 
-  /** Returns the command that changes the current version to a definition. New searches get ids. */
+  /**
+   * Returns the command that gives the keyword this definition, if its version has not changed meanwhile. New searches
+   * get ids.
+   */
   private async commandToChange(
     tx: Tx,
     state: KeywordState,
@@ -225,7 +232,7 @@ export class KeywordsHandler {
       toBinary(PurgeSchema, purge),
       commandId,
     );
-    // From now on, no reader finds the keyword. Its messages and its data in other stores are deleted later.
+    // From this point on, no reader finds the keyword. Its messages and its data in other stores are deleted later.
     await this.decisions.database.query(
       `WITH gone AS (DELETE FROM keywords WHERE keyword_id = $1)
        INSERT INTO purged_keywords (keyword_id, account_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`,

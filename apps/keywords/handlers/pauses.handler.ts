@@ -22,7 +22,7 @@ import { Admission } from '../planning/admission.js';
 import { planUseOf, requireRoom } from '../planning/plan-limits.js';
 import { KeywordDecisions } from './keyword-decisions.js';
 
-/** Skips the decoding of items: only the cost of a check and the reason of its failure are needed. */
+/** Does not decode items: only the cost of a check and the reason of its failure are needed. */
 const READ = { readUnknownFields: false };
 
 /** Pauses keywords on request of users and after checks that could not be paid, and resumes keywords on request. */
@@ -57,11 +57,11 @@ export class PausesHandler {
   }
 
   /**
-   * Removes every reason that a user can remove. Removes the reason `schedule` only if the schedule has begun and
-   * `pauses.loop.ts` has not removed this reason yet.
+   * Removes every reason of a pause that a user can remove. Also removes the reason `schedule` if the schedule contains
+   * the present time and `pauses.loop.ts` has not removed this reason yet.
    * @throws Refusal `not-covered` if the credits, the terms or the number of keywords and searches are not covered,
-   * `invalid` if an interval is shorter than the plan allows, `conflict` if the keyword is paused only because it is
-   * outside its schedule
+   *   `invalid` if an interval is shorter than the plan allows, `conflict` if the keyword is paused only because it is
+   *   outside its schedule
    */
   @CommandPattern(COMMANDS.resumeKeyword)
   async resume(command: ResumeKeyword) {
@@ -102,8 +102,8 @@ export class PausesHandler {
     const commandId = derivedId('pause', checkId);
     await this.decisions.run({ commandId, accountId }, keywordId || watchId, async (tx, state) => {
       const balance = await balanceOf(tx, accountId);
-      // The keyword is not paused if credits have arrived since, if the balance is unknown, or if the keyword no longer
-      // exists.
+      // The keyword is not paused if enough credits have arrived after the check, if the balance is unknown, or if the
+      // keyword no longer exists.
       return isAlive(state) && balance && balance.remaining < creditsNeeded
         ? pauseForCredits(balance.remaining, creditsNeeded)
         : undefined;

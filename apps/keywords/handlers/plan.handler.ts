@@ -14,8 +14,8 @@ import { PlanEnforcement } from '../planning/plan-enforcement.js';
 const RETRY_MS = 200;
 
 /**
- * Applies changes of plans: pauses the newest keywords and watches over the limits of the new plan, and resumes them
- * when a larger plan allows it.
+ * Applies changes of plans: pauses the newest keywords and watches that exceed the new plan, and resumes keywords and
+ * watches when a larger plan allows them.
  */
 @Controller()
 export class PlanHandler {
@@ -42,8 +42,8 @@ export class PlanHandler {
   }
 
   /**
-   * Returns whether the tables still lack the change. After a crash between append and projection, the tables contain
-   * the old plan, and the enforcement would find nothing to do.
+   * Returns whether the change is missing in the tables. After a crash between append and projection, the tables
+   * contain the old plan, and the enforcement would find nothing to do.
    */
   private async isBehind(accountId: string, subject: string, seq: number): Promise<boolean> {
     // The service that changes the plan holds this lock until its tables show the change.

@@ -6,7 +6,10 @@ import type { SourceSetup } from '#sources';
 import { SOURCES } from '../config.js';
 import { plannedSearches, type PlannedSearch } from './planned-searches.js';
 
-/** Warns about parts of a keyword that have no effect, and about duplicate keywords. Warnings refuse nothing. */
+/**
+ * Warns about parts of a keyword that have no effect, and about duplicate keywords. A keyword with warnings is not
+ * refused.
+ */
 @Injectable()
 export class KeywordWarnings {
   constructor(@Inject(SOURCES) private readonly sources: ReadonlyMap<SourceId, SourceSetup>) {}
@@ -30,7 +33,8 @@ export class KeywordWarnings {
     const read = this.sources.get(source)?.connector.filterKeys ?? [];
     const ignored = Object.keys(criteria.filters ?? {}).filter((key) => !read.includes(key));
     return ignored.flatMap((key) => {
-      // Global filters apply to all sources: a key that another source of the keyword reads is not a mistake.
+      // Global filters apply to all sources. So a key that one source does not read is not a mistake if another source
+      // of the keyword reads it.
       const path = pathOfFilter(definition, source, searchId, key);
       if (path.startsWith('globalCriteria') && this.isReadByAnother(definition, key)) return [];
       const known = read.length > 0 ? `its filters are ${read.join(', ')}` : 'it has no filters';
@@ -46,7 +50,7 @@ export class KeywordWarnings {
   }
 }
 
-/** Keys that have no effect because of the keyword's other keys. */
+/** Keys that have no effect because of the keyword's other keys, each with its warning. */
 const WITHOUT_EFFECT: readonly {
   path: string;
   isUsed(definition: KeywordDefinition): boolean;
@@ -86,7 +90,7 @@ function pathOfFilter(
     : `globalCriteria.filters.${key}`;
 }
 
-/** Warns of another keyword with exactly the same searches: every match would be reported and charged twice. */
+/** Warns about another keyword that has exactly the same searches: every match would be reported and charged twice. */
 async function duplicateWarnings(
   tx: Tx,
   accountId: string,
@@ -96,7 +100,8 @@ async function duplicateWarnings(
   const hashes = [...new Set(searches.map(({ criteriaHash }) => criteriaHash))].sort();
   const [hash] = hashes;
   if (hash === undefined) return [];
-  // Usually no other keyword has the search. The statement that compares all searches would cost five times as much.
+  // Usually no other keyword has the first search. So a cheap statement looks for this search first: the statement that
+  // compares all searches costs five times as much.
   const candidates: { keyword_id: string }[] = await tx.query(
     `SELECT DISTINCT keyword_id FROM watches
      WHERE account_id = $1 AND criteria_hash = $2 AND retired_at IS NULL AND keyword_id IS DISTINCT FROM $3`,

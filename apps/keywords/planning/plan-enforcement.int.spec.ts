@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => keywords?.stop());
 
-/** Decisions that run something before the first command. */
+/** Makes decisions, and calls a function before the first command. */
 class InterruptedDecisions extends KeywordDecisions {
   private before: (() => Promise<unknown>) | undefined;
 
@@ -40,7 +40,7 @@ async function threeKeywords() {
   return { accountId, ids, pauses };
 }
 
-it('nothing stays paused when the plan grew again during the enforcement of the smaller plan', async () => {
+it('nothing stays paused when the plan became larger again during the enforcement of the smaller plan', async () => {
   const { accountId, pauses } = await threeKeywords();
   await changePlan(accountId, 'free');
   const meanwhile = new InterruptedDecisions(async () => {
@@ -51,7 +51,7 @@ it('nothing stays paused when the plan grew again during the enforcement of the 
   expect(await pauses()).toEqual([[], [], []]);
 });
 
-it('everything that exceeds the plan stays paused when the plan shrank again during the enforcement of the larger plan', async () => {
+it('everything that exceeds the plan stays paused when the plan became smaller again during the enforcement of the larger plan', async () => {
   const { accountId, pauses } = await threeKeywords();
   await changePlan(accountId, 'free');
   await enforce(accountId);
@@ -69,7 +69,7 @@ it('a keyword that is created during an enforcement is paused if it exceeds the 
   const { accountId, ids, pauses } = await threeKeywords();
   await changePlan(accountId, 'free');
   await enforce(accountId);
-  // One of the two running keywords is deleted. Before the third resumes, a new keyword takes its place.
+  // One of the two running keywords is deleted. Before the third keyword resumes, a new keyword takes the free place.
   const retired = ids.shift();
   await keywords.database.query(`UPDATE keywords SET state = 'retired' WHERE keyword_id = $1`, [retired]);
   const meanwhile = new InterruptedDecisions(async () => {
@@ -92,7 +92,7 @@ it('a keyword that is paused for the plan leaves its search slots to younger wat
   expect(watches.map((watch) => watch.pauses)).toEqual([[], [], [], [], ['plan']]);
 });
 
-it('a watch whose criteria contain a field of a newer release is kept or paused like any other', async () => {
+it('a watch whose criteria contain a field of a newer release is kept or paused like any other watch', async () => {
   const accountId = await keywords.open('free');
   const id = await keywords.loneWatch(accountId, 'acme');
   await keywords.database.query(

@@ -8,7 +8,7 @@ import { KeywordDecisions } from '../handlers/keyword-decisions.js';
 import { isAlive, remainingOf } from '../handlers/pauses.handler.js';
 import { Admission } from './admission.js';
 
-/** A keyword, or a watch without a keyword, with its use of the plan. */
+/** A keyword, or a watch without a keyword, and what it uses of the plan. */
 interface Subject {
   id: string;
   is_keyword: boolean;
@@ -21,14 +21,14 @@ interface Subject {
 }
 
 /**
- * How often an enforcement looks again whether everything fits: a keyword that is created meanwhile can take the place
- * of one that is resumed.
+ * Maximum number of times that an enforcement checks whether everything fits. It checks again, because a keyword that
+ * is created meanwhile can take the place of a resumed keyword.
  */
 const MAX_PASSES = 5;
 
 /**
- * Pauses the keywords and watches that are over the limits of an account's plan, and resumes those that are within the
- * limits again. The newest ones are paused. Keywords and watches whose intervals or terms the plan does not allow are
+ * Pauses the keywords and watches that exceed the limits of an account's plan, and resumes those that fit again. If
+ * there are too many, the newest are paused. Keywords and watches whose intervals or terms the plan does not allow are
  * paused at any age.
  */
 @Injectable()
@@ -73,7 +73,7 @@ export class PlanEnforcement {
   }
 
   /**
-   * Returns all subjects that use the plan, and the ids of the subjects over its limits. The result is valid only while
+   * Returns all subjects that use the plan, and the ids of those that exceed its limits. The result is valid only while
    * the caller holds the account's lock.
    */
   private async readUse(tx: Tx, accountId: string): Promise<{ subjects: Subject[]; over: Set<string> }> {
@@ -84,8 +84,8 @@ export class PlanEnforcement {
   }
 
   /**
-   * Returns the ids of the subjects over the limits. The oldest subjects use the plan first. A subject over the limits uses
-   * nothing, so a younger and smaller one may still fit.
+   * Returns the ids of the subjects that exceed the limits. The oldest subjects use the plan first. A subject that
+   * exceeds the limits uses nothing, so a younger and smaller subject may fit.
    */
   private overLimit(plan: string, subjects: readonly Subject[]): Set<string> {
     const limits = limitsOf(plan);

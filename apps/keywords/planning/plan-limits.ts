@@ -3,7 +3,10 @@ import { Refusal, type Fault } from '#kernel';
 import type { Tx } from '#postgres';
 import type { PlannedSearch } from './planned-searches.js';
 
-/** An account's plan, and its use. Subjects that are paused because they exceed the plan do not count. */
+/**
+ * An account's plan, and what the account uses of the plan. Keywords and watches that are paused because they exceed
+ * the plan are not counted.
+ */
 export interface PlanUse {
   plan: string;
   keywords: number;
@@ -20,8 +23,8 @@ const UNLIMITED_PLANS = PLANS.filter((plan) => {
 /**
  * Returns the account's plan and its use.
  * @param exceptId the keyword or watch that changes, which is not counted
- * @param counted `limited`: returns 0 if the plan has no limit, because the count could then be expensive; `all`:
- * always counts
+ * @param counted `limited`: counts nothing and returns 0 if the plan has no limit, because counting could then be
+ *   expensive; `all`: always counts
  * @throws Refusal `not-found` if there is no such account
  */
 export async function planUseOf(
@@ -31,8 +34,8 @@ export async function planUseOf(
   counted: 'limited' | 'all' = 'limited',
 ): Promise<PlanUse> {
   const rows: { plan: string; keywords: number; slots: number }[] = await tx.query(
-    // Few watches are paused because of the plan. Counting all watches and subtracting these avoids a join over all
-    // rows.
+    // Few watches are paused because of the plan. So all watches are counted and these are subtracted, which avoids a
+    // join over all rows.
     `SELECT a.plan,
        CASE WHEN a.plan = ANY ($3) THEN 0 ELSE
          (SELECT count(*)::int FROM keywords k WHERE k.account_id = $1 AND k.state <> 'retired'
@@ -51,7 +54,7 @@ export async function planUseOf(
   return { plan: row.plan, keywords: row.keywords, searchSlots: row.slots };
 }
 
-/** An interval, and its path in the body. */
+/** An interval, and the path of the interval in the body. */
 export interface GivenInterval {
   source: SourceId;
   seconds: number;

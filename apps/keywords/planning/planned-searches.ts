@@ -15,7 +15,7 @@ import { priceOf, type PricedParts, type QuotedSearch } from '#quotes';
 export interface PlannedSearch extends QuotedSearch {
   /** False if the keyword disables its source. */
   enabled: boolean;
-  /** The criteria that contain the terms have this path in the request body. Faults name the path. */
+  /** The path of the criteria that contain the terms, in the request body. Faults name this path. */
   path: string;
   criteriaHash: string;
 }
@@ -38,7 +38,7 @@ export function plannedSearches(definition: KeywordDefinition): PlannedSearch[] 
       coBrands: definition.coBrandsEnabled,
       backfill: definition.backfill,
     });
-    // A source without searches has one search: the global criteria.
+    // A source without searches has one search, which uses the global criteria.
     if (entry.searches.length === 0) return [planned(global, null, null, 'globalCriteria')];
     return entry.searches.map((search, n) =>
       planned(

@@ -17,8 +17,8 @@ import { beginQuotedPeriods, recordQuotedPeriods } from './quoted-periods.js';
 import { changeWatch, putWatches, retireWatches, type OwnedWatches, type WatchOwner } from './watch-rows.js';
 
 /**
- * A decision reads the clock and is dated a little later. A schedule can start or end between the two times, so a start
- * or end shortly before the decision is processed again.
+ * A decision reads the clock, and its date is a little later. A schedule can start or end between these two times. So a
+ * start or end of the schedule shortly before the date of the decision is processed again.
  */
 const LOOK_BACK_MS = 60_000;
 
@@ -26,8 +26,9 @@ const LOOK_BACK_MS = 60_000;
 export const keywordsProjection: Projection = {
   name: KEYWORDS_PROJECTION,
   stream: 'KEYWORDS',
-  // The consumer waits this long before it reads a batch, so that commands have usually committed. A command applies its
-  // own decision. Without the wait, the consumer would lock its position in a transaction that changes nothing.
+  // The consumer waits this long before it reads a batch, so that the commands have usually committed. A command
+  // applies its own decision to the tables. Without the wait, the consumer would often lock its position for a
+  // transaction that changes nothing.
   lingerMs: 100,
   rebuild: {
     tables: ['watches', 'keywords'],
@@ -137,7 +138,7 @@ async function applyEvent(tx: Tx, decision: KeywordDecision, { event }: KeywordE
         event.value.feedKey,
       ]);
       return;
-    // Already applied by `createAll`.
+    // `createAll` has already applied this event.
     case 'keywordCreated':
     case 'watchCreated':
     case undefined:
@@ -202,7 +203,8 @@ async function setPauses(
      WHERE keyword_id = $1`,
     values,
   );
-  // Pauses for other reasons do not change the time, because `pauses.loop.ts` must still process an overdue start or end.
+  // Pauses for other reasons do not change the time of the next start or end, because `pauses.loop.ts` must process an
+  // overdue one.
   if ((added ?? removed)?.reason === 'schedule') {
     const definition = fromJson(KeywordDefinitionSchema, row.definition ?? {}, { ignoreUnknownFields: true });
     await tx.query('UPDATE keywords SET schedule_turns_at = $2 WHERE keyword_id = $1', [

@@ -9,8 +9,8 @@ export interface QuotedSubject {
 
 const COLUMNS = `watch_id, account_id, keyword_id, source, interval_seconds, credits_per_check, first_scan_credits,
   price_book_version, is_active, retired_at`;
-// The subjects are one JSON value. For an array, Postgres would estimate the number of rows from the array's length,
-// and would plan the statement again at each execution.
+// The subjects are passed as one JSON value. If they were an array, Postgres would estimate the number of rows from the
+// array's length, and would plan the statement again at each execution.
 const WATCHES_OF_SUBJECTS = `jsonb_to_recordset($1) AS s ("subjectId" uuid, at timestamptz) CROSS JOIN LATERAL (
     SELECT ${COLUMNS} FROM watches WHERE keyword_id = s."subjectId"
     UNION ALL SELECT ${COLUMNS} FROM watches WHERE watch_id = s."subjectId" AND keyword_id IS NULL
@@ -35,8 +35,8 @@ export async function recordQuotedPeriods(tx: Tx, subjects: readonly QuotedSubje
 }
 
 /**
- * Begins a period for each active watch of the subjects that has no current period. For new subjects this replaces
- * `recordQuotedPeriods`, because none of their periods can end.
+ * Begins a period for each active watch of the subjects that has no current period. For new subjects, this is enough
+ * (instead of `recordQuotedPeriods`), because they have no periods that could end.
  */
 export async function beginQuotedPeriods(tx: Tx, subjects: readonly QuotedSubject[]): Promise<void> {
   await tx.query(

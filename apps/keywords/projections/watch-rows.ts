@@ -9,7 +9,7 @@ import {
 import { criteriaJson } from '#criteria';
 import type { Tx } from '#postgres';
 
-/** The columns of a watch that come from its keyword. A watch without a keyword has its own values. */
+/** The columns of a watch whose values come from its keyword. A watch without a keyword has values of its own. */
 export interface WatchOwner {
   keywordId: string | null;
   webhookUrl: string | null;
@@ -26,8 +26,8 @@ export interface OwnedWatches {
 }
 
 /**
- * Inserts new watches and updates existing watches. A watch is paused if its keyword is paused. A new watch without a
- * keyword runs.
+ * Inserts new watches and updates existing watches. If the keyword of a watch is paused, the watch is paused. A new
+ * watch without a keyword runs.
  */
 export async function putWatches(tx: Tx, owned: readonly OwnedWatches[]): Promise<void> {
   const rows = owned.flatMap(({ decision, watches, owner }) =>
@@ -84,7 +84,9 @@ function rowOf(watch: Watch, owner: WatchOwner, { accountId, decidedAt }: Keywor
   };
 }
 
-/** Changes the interval and the webhook of a watch without a keyword. The caller applies a changed `isActive`. */
+/**
+ * Changes the interval and the webhook of a watch without a keyword. A change of `isActive` is applied by the caller.
+ */
 export async function changeWatch(
   tx: Tx,
   { subjectId, decidedAt }: KeywordDecision,
@@ -100,7 +102,7 @@ export async function changeWatch(
   );
 }
 
-/** Ends the watches whose column has one of these ids. */
+/** Ends the watches that have one of these ids in the given column. */
 export async function retireWatches(
   tx: Tx,
   column: 'keyword_id' | 'watch_id',

@@ -21,7 +21,7 @@ import { WatchesHandler } from '../handlers/watches.handler.js';
 import { Admission } from '../planning/admission.js';
 import { KeywordWarnings } from '../planning/keyword-warnings.js';
 
-// For specs only: the commands of keywords, with stores of their own. Loops run only if a spec starts them.
+// For specs only: runs the commands of keywords on separate stores. Loops run only if a spec starts them.
 
 type Definition = Exclude<MessageInitShape<typeof KeywordDefinitionSchema>, { $typeName: string }>;
 
@@ -37,11 +37,11 @@ export interface KeywordsUnderTest {
   store: EventStore;
   decisions: KeywordDecisions;
   admission: Admission;
-  /** Inserts an account with this balance; billing has no ledger for the account. */
+  /** Inserts an account with this balance. The stream of billing contains no ledger of the account. */
   open(plan: string, credits?: number): Promise<string>;
-  /** Creates a keyword. @returns its id */
+  /** Creates a keyword. @returns the id of the keyword */
   keyword(accountId: string, more?: Definition): Promise<string>;
-  /** Executes the command with this id. @returns its answer */
+  /** Executes the command with this id. @returns the answer of the handler */
   create(ids: CommandIds, more?: Definition): ReturnType<KeywordsHandler['create']>;
   /** Estimates the keyword that `keyword` would create, or the change of an existing keyword. */
   estimate(accountId: string, more?: Definition, keywordId?: string): Promise<void>;

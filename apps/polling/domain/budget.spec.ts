@@ -23,7 +23,7 @@ describe('the wait after a failure', () => {
     );
   });
 
-  it('doubles from 5 s to 15 min, and is up to a quarter longer at random', () => {
+  it('doubles from 5 s to 15 min, plus a random part of up to a quarter', () => {
     expect([1, 2, 3, 8, 9, 1000].map((n) => waitAfter('server_error', n, undefined, 0))).toEqual([
       5_000, 10_000, 20_000, 640_000, 900_000, 900_000,
     ]);
@@ -42,7 +42,7 @@ describe('the wait after a failure', () => {
     expect(waitAfter(of, 1, undefined, 0)).toBe(30_000);
   });
 
-  it('applies to the whole lane after an outage if the source asks for this, and otherwise only to the search', () => {
+  it('applies to the whole lane after an outage if the connector has backoff lane, and otherwise only to the search', () => {
     for (const kind of [
       'rate_limited',
       'unauthorized',
@@ -88,7 +88,7 @@ describe('a token bucket', () => {
         const sent = sentAt(perMinute, size, between);
         for (let from = 0; from < sent.length; from += 1)
           for (let to = from; to < sent.length; to += 1) {
-            // Times are rounded to whole milliseconds, so one millisecond may be missing.
+            // Times are rounded to whole milliseconds, so a request may be sent one millisecond early.
             const spanMs = (sent[to] ?? 0) - (sent[from] ?? 0) + 1;
             expect(to - from + 1).toBeLessThanOrEqual(size + (spanMs * perMinute) / 60_000);
           }

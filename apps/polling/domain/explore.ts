@@ -4,7 +4,7 @@ import { Refusal } from '#kernel';
 
 /** The state of one Explore: which of its sources have answered or failed. */
 export interface ExploreState {
-  /** Empty before the request. */
+  /** Empty before the Explore is requested. */
   sources: ReadonlyMap<string, 'open' | 'answered' | 'failed'>;
 }
 
@@ -42,8 +42,8 @@ export const NO_EXPLORE: ExploreState = { sources: new Map() };
 export const MAX_RUNNING = 5;
 
 /**
- * Returns the events that a command causes. A repeated request, and a source that has already answered or failed, cause
- * none.
+ * Returns the events that a command causes. A repeated request causes none. A command about a source that has already
+ * answered or failed also causes none.
  * @throws Refusal `conflict` if too many Explores run, `not-found` if there is no such Explore
  */
 export function decide(command: ExploreCommand, { sources }: ExploreState): ExploreEvent[] {
@@ -63,7 +63,7 @@ export function decide(command: ExploreCommand, { sources }: ExploreState): Expl
     ];
   }
   if (sources.size === 0) throw Refusal.notFound('explore');
-  // A source answers or fails once. After a crash another replica may have asked it again.
+  // Only the first result of a source counts. After a crash another replica may have asked the source again.
   if (sources.get(command.source) !== 'open') return [];
   switch (command.kind) {
     case 'find':

@@ -21,7 +21,7 @@ describe('a feed of newest items', () => {
     expect(watch.frozenForMs).toBe(HOUR + MINUTE);
   });
 
-  it('no longer counts as frozen as soon as a new item appears', () => {
+  it('does not count as frozen any more when a new item appears', () => {
     const watch = new FeedWatch(HOUR);
     watch.read('a', 0);
     const at = readQuietly(watch, 0, 2 * HOUR, MINUTE);
@@ -30,7 +30,7 @@ describe('a feed of newest items', () => {
     expect(watch.frozenForMs).toBeUndefined();
   });
 
-  it('counts only a small part of a time without reads', () => {
+  it('counts only a small part of the time between two reads that are far apart', () => {
     const watch = new FeedWatch(HOUR);
     watch.read('a', 0);
     watch.read('a', 100 * HOUR);

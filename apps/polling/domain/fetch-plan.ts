@@ -1,9 +1,11 @@
-/** The data of a due search that decides between the feed and a separate search. */
+/** The data of a due search from which the plan chooses between the feed and a separate search. */
 export interface PlannedSearch {
   searchKey: string;
   /** Number of requests of a separate search. */
   requests: number;
-  /** Length of the window to read, in seconds. Absent at a first check, which the feed cannot serve. */
+  /**
+   * Length of the period that the search must read, in seconds. Absent for a first check, which the feed cannot serve.
+   */
   windowSeconds?: number;
   /**
    * False if the feed cannot serve the search: a `platform` search uses the upstream's own matching, and a feed can
@@ -12,17 +14,17 @@ export interface PlannedSearch {
   feedable: boolean;
 }
 
-/** The searches that one read of the feed serves, and those that get a separate request. */
+/** `feed`: the searches that one read of the feed serves. `single`: the searches that are read separately. */
 export interface FetchPlan {
   feed: string[];
   single: string[];
 }
 
 /**
- * Splits due searches so that the number of upstream requests is smallest. A read of the feed costs the pages of its
- * longest window, so the searches with the shortest windows join it first.
+ * Splits due searches so that the number of upstream requests is smallest. The longest window decides how many pages of
+ * the feed must be read, so searches join the feed in the order of their windows, the shortest first.
  * @param pagesFor number of requests to read the feed over a window of this many seconds; absent if the source has no
- * feed
+ *   feed
  */
 export function planFetch(
   due: readonly PlannedSearch[],

@@ -15,11 +15,11 @@ interface Failure {
   message: string;
 }
 
-/** The source counts as unhealthy when this number of searches has failed in a way that may concern only the search. */
+/** The source counts as unhealthy when this number of searches has failed in a way that can concern only one search. */
 const FAILING_SEARCHES = 3;
 /** Kinds of failure that concern only the search. */
 const OF_ONE_SEARCH = new Set(['not_found', 'gone', 'blocked']);
-/** Kinds that can concern only the search, or the whole source. */
+/** Kinds of failure that can concern only the search, or the whole source. */
 const OF_ONE_OR_ALL = new Set(['forbidden', 'unexpected_status', 'too_large']);
 
 /** Follows the health of an upstream from successful and failed reads. */
@@ -59,16 +59,20 @@ export class Health {
     return isOutage;
   }
 
-  /** The upstream responds, but something else is wrong. */
+  /** Records trouble of an upstream that responds. */
   unwell(trouble: string): void {
     this.current.trouble = trouble;
   }
 
   /**
-   * Returns the trouble of the whole source that follows from a failure. A failure that concerns only one search shows
-   * no trouble of the source. A failure that can concern only one search shows it when several searches in a row have
-   * failed in this way. Any other failure shows it immediately. If each search has a separate upstream, there are no
-   * such other failures, and the text does not name the failed search, because other accounts read the text.
+   * Returns the trouble of the whole source that follows from a failure. Undefined if the failure does not show trouble
+   * of the source:
+   * - A failure that concerns only one search never shows trouble of the source.
+   * - A failure that can concern only one search shows trouble after several searches in a row have failed in this way.
+   *   If each search has a separate upstream, all other failures are of this kind.
+   * - Any other failure shows trouble immediately.
+   * @returns a text that other accounts read, so it does not name the failed search if each search has a separate
+   * upstream
    */
   private troubleOf({ kind, message }: Failure, searchKey: string): string | undefined {
     if (OF_ONE_SEARCH.has(kind)) return undefined;

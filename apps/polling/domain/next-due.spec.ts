@@ -4,8 +4,8 @@ import { nextDue, nextTick, originOf } from './next-due.js';
 const now = fc.integer({ min: 0, max: 4e12 });
 const intervalMs = fc.integer({ min: 1, max: 31_536_000 }).map((seconds) => seconds * 1000);
 
-describe('the grid of ticks', () => {
-  it('returns the first instant after now that is a whole number of intervals after the phase', () => {
+describe('the ticks of a search', () => {
+  it('are whole numbers of intervals after the phase, and the next tick is the first one after now', () => {
     fc.assert(
       fc.property(now, intervalMs, fc.nat(), (at, interval, seed) => {
         const phase = seed % interval;
@@ -17,13 +17,13 @@ describe('the grid of ticks', () => {
     );
   });
 
-  it('returns the following instant if now is on the grid', () => {
+  it('have the following tick as the next one if now is a tick', () => {
     expect(nextTick(120_000, 60_000, 0)).toBe(180_000);
     expect(nextTick(119_999, 60_000, 0)).toBe(120_000);
     expect(nextTick(0, 60_000, 30_000)).toBe(30_000);
   });
 
-  it('returns the same instant for all late work of one interval', () => {
+  it('have the same next tick for all late work of one interval', () => {
     fc.assert(
       fc.property(now, intervalMs, fc.nat(), (at, interval, late) => {
         const tick = nextTick(at, interval, 0);
@@ -32,11 +32,11 @@ describe('the grid of ticks', () => {
     );
   });
 
-  it('contains every tick of a multiple of its interval', () => {
+  it('contain every tick of a multiple of their interval', () => {
     expect(nextTick(3_599_999, 3_600_000, 0) % 60_000).toBe(0);
   });
 
-  it('always begins at the same phase for one search, and at 0 for searches that share requests', () => {
+  it('always have the same phase for the same search, and the phase 0 for searches that share requests', () => {
     fc.assert(
       fc.property(fc.string(), (key) => {
         expect(originOf(key, false)).toBe(originOf(key, false));
@@ -45,7 +45,7 @@ describe('the grid of ticks', () => {
     );
   });
 
-  it('spreads searches over an interval', () => {
+  it('are spread over the interval for different searches', () => {
     const quarters = [0, 0, 0, 0];
     for (let n = 0; n < 1000; n += 1) {
       const quarter = Math.floor((originOf(`rss:${n}`, false) % 3_600_000) / 900_000);
@@ -88,12 +88,12 @@ describe('a watch on a search with other watches', () => {
     );
   });
 
-  it('keeps its own grid while it has the shortest interval', () => {
+  it('keeps its own ticks while it has the shortest interval', () => {
     expect(nextDue(100_000, 60_000, 60_000, 7_000)).toBe(127_000);
     expect(nextDue(100_000, 60_000, 90_000, 7_000)).toBe(127_000);
   });
 
-  it('is served by the nearer of two reads if its tick is between them, and not again by the next read', () => {
+  it('is served by the nearer of two reads if its tick is between these reads, and not again by the next read', () => {
     // Reads at 0, 60, 120, …; ticks at 0, 100, 200, … s.
     const dues = [0];
     while (dues.length < 7) dues.push(nextDue(dues.at(-1) ?? 0, 100_000, 60_000, 0));

@@ -1,8 +1,8 @@
 import { derivedId } from '#kernel';
 
 /**
- * Returns the first instant after `nowMs` on the grid of the interval: `phase + k × interval`. Late work does not move
- * the grid, and missed ticks are not repeated: the next check covers their time.
+ * Returns the first tick after `nowMs`. The ticks of an interval are the instants `phase + k × interval`. Late work
+ * does not move the ticks. Missed ticks are not repeated: the next check covers their time.
  */
 export function nextTick(nowMs: number, intervalMs: number, phaseMs: number): number {
   const steps = Math.floor((nowMs - phaseMs) / intervalMs) + 1;
@@ -10,10 +10,11 @@ export function nextTick(nowMs: number, intervalMs: number, phaseMs: number): nu
 }
 
 /**
- * Returns the phase of a search's grids: the grid of an interval begins at this number modulo the interval. Searches
- * that share requests (feeds) have the same ticks; the others are spread over their interval. The same search always
- * has the same phase, so that identical searches have the same ticks, and the ticks of an interval are also ticks of
- * every interval that divides it.
+ * Returns the phase of a search, from which its ticks are computed: the phase of an interval is this number modulo the
+ * interval. Searches that share requests (feeds) have the same phase, so they are due at the same time. The other
+ * searches are spread over their interval. The same search always has the same phase. So each tick of an interval is
+ * also a tick of every interval that divides this interval.
+ * @param commonGrid whether all searches of the source have the same ticks
  */
 export function originOf(searchKey: string, commonGrid: boolean): number {
   // The first 32 bits of a derived id are as good as random, and always the same.
@@ -21,10 +22,10 @@ export function originOf(searchKey: string, commonGrid: boolean): number {
 }
 
 /**
- * Returns the time of a watch's next check. The search is read in the shortest interval of its watches, and each tick
- * of this watch uses the nearest of those reads, at most half that interval early or late. So further watches on a
- * search cause no further requests. The watch's own grid does not move, so it has as many checks as it would have
- * alone.
+ * Returns the time of a watch's next check. The search is read in the shortest interval of its watches. Each tick of
+ * this watch uses the nearest of these reads, which is at most half of the shortest interval early or late. So more
+ * watches on a search cause no more requests. The watch's own ticks do not move, so the watch has as many checks as it
+ * would have alone.
  * @param minIntervalMs the shortest interval of all watches on the search
  * @param origin phase of the search: see `originOf`
  */
@@ -32,7 +33,7 @@ export function nextDue(nowMs: number, intervalMs: number, minIntervalMs: number
   const tick = nextTick(nowMs, intervalMs, origin % intervalMs);
   if (minIntervalMs >= intervalMs) return tick;
   const read = nearestRead(tick, minIntervalMs, origin);
-  // The read that has just finished already served the next tick.
+  // The read that has just finished already served this tick.
   return read > nowMs ? read : nearestRead(tick + intervalMs, minIntervalMs, origin);
 }
 

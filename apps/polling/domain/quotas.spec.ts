@@ -6,7 +6,7 @@ const midnightUtc = (now: Date) => new Date((Math.floor(now.getTime() / DAY) + 1
 const QUOTAS = { search: { points: 100, nextReset: midnightUtc } };
 
 describe('daily quotas', () => {
-  it('never allow more points per day than they have, and give each lane its share', () => {
+  it('never allow more points per day than the quota has, and give each lane its share', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 5 }),
@@ -31,7 +31,7 @@ describe('daily quotas', () => {
     );
   });
 
-  it('are used up when the upstream says so, until the time that it gives', () => {
+  it('are used up when the upstream says so, until the time that the upstream states', () => {
     const quotas = new Quotas(QUOTAS, 1);
     quotas.exhaust('search', new Date(5_000));
     quotas.exhaust('search', new Date(3_000));

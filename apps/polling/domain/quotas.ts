@@ -53,7 +53,7 @@ export class Quotas {
     const quota = this.quotas[name];
     if (!quota) return;
     const spent = this.spent.get(name);
-    // Two responses can have arrived at the same time: the longer wait applies.
+    // If two responses arrived at the same time, the longer wait applies.
     const isSpent = spent !== undefined && spent.points >= quota.points;
     const resetsAt = Math.max(until.getTime(), isSpent ? spent.resetsAt : 0);
     this.spent.set(name, { points: quota.points, resetsAt });

@@ -5,12 +5,12 @@ import { claimDue } from './claim-due.js';
 import { releaseClaim, releaseSearches, type ClaimedSearch, type DueSearch } from './due-work.js';
 
 /**
- * Claims searches of one lane and releases them. If a release fails because Postgres is unavailable, it is repeated
- * later: otherwise no replica could read the search until its claim expires.
+ * Claims searches of one lane and releases them. If a release fails because Postgres is unavailable, the release is
+ * repeated later: otherwise no replica could read the searches until their claim expires.
  */
 export class Claims {
   private readonly unreleasedSearches = new Set<ClaimedSearch>();
-  /** Failed claims that are not released yet. It may be unknown which searches they contain. */
+  /** Failed claims that must be released. It may be unknown which searches a failed claim contains. */
   private readonly unreleasedClaims = new Set<string>();
 
   constructor(
@@ -20,9 +20,9 @@ export class Claims {
   ) {}
 
   /**
-   * Claims due searches and passes them to `handOver`. If the claim or `handOver` fails, all of them are released
-   * later.
-   * @returns the number of searches
+   * Claims due searches and passes them to `handOver`. If the claim or `handOver` fails, all searches of the claim are
+   * released later.
+   * @returns the number of claimed searches
    */
   async take(
     limit: number,

@@ -1,7 +1,7 @@
 import type { Database } from '#postgres';
 import { SharedQuery } from './shared-query.js';
 
-/** Tells which lanes have due searches that nobody has claimed. */
+/** Returns a query for the lanes that have due searches that nobody has claimed. */
 export function dueLanes(database: Database): SharedQuery {
   return new SharedQuery(async (lanes) => {
     // With EXISTS, Postgres may read all due searches of all lanes. With the limit, it reads one search of each lane.
@@ -15,7 +15,7 @@ export function dueLanes(database: Database): SharedQuery {
   });
 }
 
-/** Milliseconds until the next multiple of a tick, which is the same moment for all lanes. */
+/** Returns the milliseconds until the next multiple of `tickMs`, which is the same moment for all lanes. */
 export function untilNextTick(tickMs: number): number {
   return tickMs - (Date.now() % tickMs);
 }

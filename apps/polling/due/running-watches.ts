@@ -2,8 +2,8 @@ import type { Database } from '#postgres';
 import type { DueSearch } from './due-work.js';
 
 /**
- * Returns which of these watches still run. The other watches were paused, deleted or purged after they were claimed.
- * Each stage checks this once, because a watch can stop while the stage waits:
+ * Returns which of these watches run. The other watches were paused, deleted or purged after they were claimed. Each
+ * stage checks this once, because a watch can stop while the stage waits:
  *
  * - due: `claimDue`, in its own statement. Otherwise a paused watch would occupy a place in the lane.
  * - read: `ReadRunner`, when the read begins. A read may wait a minute for the lane. Without this check, the upstream
@@ -22,7 +22,7 @@ export async function runningWatches(
   return new Set(rows.map((row) => row.watch_id));
 }
 
-/** Searches with their running watches, without searches that have none. */
+/** Returns the searches that have running watches, each with only these watches. */
 export async function runningSearches(
   database: Database,
   searches: readonly DueSearch[],

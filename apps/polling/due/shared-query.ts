@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Questions within this time share a statement. Loops of the same process ask at nearly the same moment. */
+/** Calls of `has` within this time share a statement, because the loops of a process ask at nearly the same moment. */
 const TOGETHER_MS = 5;
 
 /**
- * Tells several loops whether there is work for their names (lanes or sources). One statement answers all loops that
- * ask at nearly the same time, because each loop asks often, and usually there is no work.
+ * Tells loops whether there is work for a name (a lane or a source). One statement answers all loops that ask at nearly
+ * the same time. This saves statements, because each loop asks often, and usually there is no work.
  */
 export class SharedQuery {
   private batch: Batch | undefined;
@@ -32,7 +32,7 @@ export class SharedQuery {
   }
 }
 
-/** The names that share a statement, and those among them that have work. */
+/** The names that share a statement, and the promise of those names that have work. */
 interface Batch {
   names: Set<string>;
   found: Promise<ReadonlySet<string>>;

@@ -3,7 +3,7 @@ import { newId } from '#kernel';
 import type { Database } from '#postgres';
 import { SharedQuery } from '../due/shared-query.js';
 
-/** One source that an Explore asks, claimed by this replica. */
+/** One source that an Explore asks. This replica has claimed this job. */
 export interface ExploreJob {
   exploreId: string;
   accountId: string;
@@ -35,7 +35,7 @@ interface Row {
 /** A replica that has not ended its job within this time counts as dead. */
 const CLAIM_SECONDS = 120;
 
-/** Gives back the jobs that an earlier holder of the source's first lane had claimed. */
+/** Ends the claims of jobs that an earlier holder of the source's first lane had claimed. */
 export async function releaseJobs(database: Database, source: string): Promise<void> {
   await database.query(
     `UPDATE explore_sources SET claim = NULL, claimed_until = 'epoch'
@@ -44,7 +44,10 @@ export async function releaseJobs(database: Database, source: string): Promise<v
   );
 }
 
-/** Tells which sources have queued jobs that can be claimed now: no claim and no wait is left. */
+/**
+ * Returns a query for the sources that have jobs that can be claimed now: jobs that no replica has claimed and that
+ * need not wait.
+ */
 export function queuedExplores(database: Database): SharedQuery {
   return new SharedQuery(async (sources) => {
     const rows: { source: string }[] = await database.query(
@@ -87,7 +90,7 @@ export async function claimJob(database: Database, source: string): Promise<Expl
   );
 }
 
-/** Gives a job back; it is due again after this time. */
+/** Ends the claim of a job. The job is due again after this time. */
 export async function giveJobBack(
   database: Database,
   { exploreId, source, claim }: ExploreJob,

@@ -96,7 +96,8 @@ export class ExploreWorker {
   }
 
   /**
-   * A short wait of the lane delays the answer. After a long wait the source fails, because people wait for the answer.
+   * Handles a job whose lane must wait. After a short wait the source is asked again. If the wait is long, the source
+   * fails, because people wait for the answer.
    */
   private async blocked(job: ExploreJob): Promise<void> {
     if (this.lane.budget.blockedForMs < BEHIND_CHECKS_MS)
@@ -199,7 +200,7 @@ export function exploreCriteria({ source, question, market, terms, feedUrls }: A
   });
 }
 
-/** For a source without a search: returns the items that contain a term, or the question, as whole words. */
+/** Returns the items that contain a term, or the question, as whole words. For a source without a search. */
 export function matching(
   { items, ...fetched }: Fetched,
   { source, question, terms }: Pick<Asked, 'source' | 'question' | 'terms'>,

@@ -32,7 +32,7 @@ export class ExploresHandler {
   async start({ commandId: exploreId, accountId, sources, ...asked }: StartExplore) {
     const { question, market, limit, terms, feedUrls } = asked;
     const credits = creditsPerExploredSource();
-    // The Explore is the holder of the reservations until each source has ended.
+    // The Explore is the holder of the reservation of each source until this source has ended.
     const reservations = sources.map((source) => ({
       reservationId: exploredIdOf(exploreId, source),
       accountId,

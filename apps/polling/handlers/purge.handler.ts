@@ -26,10 +26,10 @@ export class PurgeHandler {
   private async erase(purge: Uint8Array): Promise<void> {
     const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, purge);
     await transactionWithoutLimit(this.database, async (tx) => {
-      // Changes the position before the rows, like the projection.
+      // The position is changed before the rows, in the same order as in the projection.
       await forgetPositions(tx, SCHEDULE, [subjectOf('KEYWORDS', accountId, keywordId)]);
       await unschedule(tx, 'keyword_id', keywordId);
-      // A check that was running when its watch was deleted can have left rows.
+      // If a check was running when its watch was deleted, it can have left rows.
       await tx.query('DELETE FROM seen_items WHERE watch_id = ANY($1)', [watchIds]);
     });
     for (const id of [...watchIds, keywordId])

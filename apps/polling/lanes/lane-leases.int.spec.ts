@@ -40,7 +40,7 @@ describe('the leases of lanes', () => {
     ]);
   });
 
-  it('give each of two replicas its share after the first has released its surplus', async () => {
+  it('give each of two replicas its share after the first replica has released its surplus', async () => {
     const first = await replica();
     const second = await replica();
     const { held: all } = await first.renew(SOURCES);
@@ -67,7 +67,7 @@ describe('the leases of lanes', () => {
     }
   });
 
-  it('move when their replica has not renewed them for the length of a lease, and not before', async () => {
+  it('move to another replica when their replica has not renewed them for the length of a lease, and not before', async () => {
     const silent = await replica(1000);
     const began = Date.now();
     expect((await silent.renew(SOURCES)).held.length).toBe(4);
@@ -81,7 +81,7 @@ describe('the leases of lanes', () => {
     expect(await silent.renew(SOURCES)).toEqual({ held: [], surplus: [] });
   });
 
-  it('move immediately from a replica that stops', async () => {
+  it('move immediately to another replica when their replica stops', async () => {
     const leaving = await replica();
     await leaving.renew(SOURCES);
     const nextHolder = await replica();
@@ -99,7 +99,7 @@ describe('the leases of lanes', () => {
     expect(rows.length).toBe(2);
   });
 
-  it('give a replica no lanes of sources that it does not poll', async () => {
+  it('give a replica only lanes of sources that the replica polls', async () => {
     const leases = await replica();
     expect(namesOf((await leases.renew(['rss'])).held)).toEqual(['rss:0']);
   });

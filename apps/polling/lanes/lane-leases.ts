@@ -69,7 +69,7 @@ export class LaneLeases {
 
   /**
    * Records that this replica is alive, renews its leases, and takes free lanes up to its share. The share is computed
-   * only one time. With two computations, another replica could join between them, and lanes that were just taken would
+   * only once. With two computations, another replica could join between them, and lanes that were just taken would
    * be surplus.
    */
   async renew(sources: readonly string[]): Promise<HeldLanes> {

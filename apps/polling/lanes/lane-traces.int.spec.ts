@@ -31,7 +31,9 @@ afterAll(async () => {
 /** Returns a watch that was created by a request. */
 const watchOf = (traceparent: string | undefined) => continueTrace(traceparent, () => stores.watch());
 
-/** Returns the id and flags of the last check's trace for each watch, once each watch has this number of checks. */
+/**
+ * Waits until each watch has this number of checks. Returns the id and flags of the last check's trace for each watch.
+ */
 async function tracesOf(watchIds: readonly string[], checks: number): Promise<(string | undefined)[][]> {
   const ids = [];
   for (const watchId of watchIds) {
@@ -76,7 +78,7 @@ describe('the first check of a watch', () => {
     expect(parts.map((part) => part.links?.[0]?.spanId)).toEqual([read?.spanId, read?.spanId]);
   }, 40_000);
 
-  it('is the only check in the trace of that request, because each later read begins its own trace', async () => {
+  it('is the only check in the trace of the request, because each later read begins a trace of its own', async () => {
     const watchId = await watchOf(request('d', '01'));
     await stores.due(watchId);
     expect(await tracesOf([watchId], 1)).toEqual([[traceId('d'), '01']]);

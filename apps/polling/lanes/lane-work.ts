@@ -17,7 +17,7 @@ import type { Lane } from './lane.js';
 
 /** Work that runs while this replica holds a lane. */
 export interface WorkOnLane {
-  /** Finishes the running requests. */
+  /** Stops the work. Resolves when the running requests have ended. */
   stop(): Promise<void>;
 }
 

@@ -29,7 +29,7 @@ describe('the work on a lane', () => {
     expect(idsOf(third)).toEqual([]);
   });
 
-  it('never reports an item that was published before the baseline, even if a later read is the first to return it', async () => {
+  it('never reports an item that was published before the baseline, even if only a later read returns the item', async () => {
     const ids = [await scene.stores.watch(), await scene.stores.watch({ backfill: true })];
     // A date in whole seconds counts as the last millisecond of its second, so this date is a second before the
     // baseline.
@@ -49,7 +49,7 @@ describe('the work on a lane', () => {
     ]);
   });
 
-  it('reads the upstream once for the same search of two accounts, and makes a check for each', async () => {
+  it('reads the upstream only once for the same search of two accounts, and makes a check for each account', async () => {
     const ids = [
       await scene.stores.watch(),
       await scene.stores.watch({ backfill: true }),
@@ -97,7 +97,7 @@ describe('the work on a lane', () => {
     );
     for (const check of await tick(...ids)) expect(check.items[0]?.item?.truncated).toBe(true);
     await settled(...ids);
-    // The upstream is not read again immediately, and not at the next tick.
+    // The upstream is not read again immediately, nor at the next tick.
     expect(scene.upstream.requests.length).toBe(1);
     for (const check of await tick(...ids)) expect(idsOf(check)).toEqual([]);
   });
@@ -170,7 +170,7 @@ describe('the work on a lane', () => {
     expect(scene.upstream.requests.length - requestsBefore).toBe(2);
   });
 
-  it('gives a read the memory of the previous read, and the history even to a watch that the previous read did not serve', async () => {
+  it('gives a read the memory of the previous read; a read for a watch that the previous read did not serve gets only the history', async () => {
     const often = await scene.stores.watch();
     const seldom = await scene.stores.watch();
     for (const ids of [[often, seldom], [often], [often], [often, seldom]]) {
@@ -185,7 +185,7 @@ describe('the work on a lane', () => {
     ]);
   });
 
-  it('does not check a paused watch, and checks a resumed one again, including what was published meanwhile', async () => {
+  it('does not check a paused watch, and after the pause also reports what was published during the pause', async () => {
     const id = await scene.stores.watch();
     await tick(id);
     await settled(id);

@@ -14,7 +14,7 @@ import type { Lane } from './lane.js';
 export class ReadRunner {
   /** The reads that are running. */
   readonly underWay = new Set<ReservedRead>();
-  /** How often in a row the checks of each search could not be recorded. */
+  /** How many times in a row the checks of each search could not be recorded. */
   private readonly unrecorded = new Map<string, number>();
 
   constructor(
@@ -63,12 +63,13 @@ export class ReadRunner {
       const checks = [...outcomes.flatMap((outcome) => outcome.checks), ...unpaid];
       const memories = outcomes.flatMap((outcome) => outcome.memories);
       if (checks.length > 0) await this.record(checks, memories);
-      // Searches whose read was blocked have no check here, and stay due.
+      // Searches whose read was blocked have no check, and stay due.
       const recorded = new Set(checks.map(({ watch }) => watch.searchKey));
       await this.claims.giveBack(read.searches.filter(({ searchKey }) => !recorded.has(searchKey)));
     } catch (error) {
       this.log.error({ err: error, lane: this.lane.name }, 'a check could not be recorded; this is retried');
-      // The reservations stay: some of the checks may have been stored, and the next attempt has the same ids.
+      // The reservations stay: some of the checks may have been stored, and the next attempt makes reservations with
+      // the same ids.
       await this.putOff(read.searches);
       await this.claims.giveBack(read.searches);
     } finally {
@@ -97,7 +98,7 @@ export class ReadRunner {
     await this.postpone(searches, waitAfter('server_error', times - 1, undefined, Math.random()) / 1000);
   }
 
-  /** Makes the searches due again after this time. If that fails, they stay due. */
+  /** Makes the searches due again after this time. If the statement fails, they stay due. */
   async postpone(searches: readonly DueSearch[], seconds: number): Promise<void> {
     await postpone(
       this.database,

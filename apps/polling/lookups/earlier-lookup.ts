@@ -5,7 +5,7 @@ import { chargeIdOf } from '#kernel';
 import { subjectOf, type Bus } from '#messaging';
 import type { Database } from '#postgres';
 
-/** The clocks of the stream and of the tables can differ. */
+/** Maximum difference between the clocks of the stream and of the tables. */
 const CLOCKS_APART_MS = 60_000;
 
 /**
@@ -18,7 +18,8 @@ export async function costOfEarlierLookup(
   accountId: string,
   lookupId: string,
 ): Promise<number | undefined> {
-  // Between the two queries, the state can change in one direction only: from reserved to charged.
+  // The queries have this order because the state can change between them only in one direction: from reserved to
+  // charged.
   const reservations: { done_at: Date | null }[] = await database.query(
     'SELECT done_at FROM credit_reservations WHERE reservation_id = $1 AND account_id = $2',
     [lookupId, accountId],
@@ -32,7 +33,9 @@ export async function costOfEarlierLookup(
   return doneAt ? costOnStream(bus, accountId, lookupId, doneAt) : undefined;
 }
 
-/** The fact is not charged yet, and it is unknown whether the fact was stored. So this reads the stream. */
+/**
+ * Looks for the fact in the stream, because the fact is not charged yet, and it is unknown whether the fact was stored.
+ */
 async function costOnStream(
   bus: Bus,
   accountId: string,

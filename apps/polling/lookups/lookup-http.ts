@@ -5,7 +5,7 @@ import { waitAfter } from '../domain/backoff.js';
 import type { Lane } from '../lanes/lane.js';
 import { LaneBlocked } from '../lanes/request-budget.js';
 
-/** A caller waits for the result, so a request that waits longer than this for its turn is refused. */
+/** A request whose turn comes later than this is refused, because a caller waits for the result. */
 const TURN_MS = 10_000;
 
 /**
@@ -25,7 +25,7 @@ export class LookupHttp {
     this.http = lane.httpWith(this.budget());
   }
 
-  /** How long the upstream still refuses these lookups, in ms. */
+  /** How long lookups of this kind will be refused, in ms, because the upstream accepts no more of them. */
   get heldForMs(): number {
     return Math.max(0, this.heldUntilMs - this.clock.now().getTime());
   }
@@ -34,7 +34,9 @@ export class LookupHttp {
     this.failures = 0;
   }
 
-  /** Records a failure. After a rate limit or a requested wait, these lookups are refused for a time. */
+  /**
+   * Records a failure. If the upstream limits the rate or asks for a wait, lookups of this kind are refused for a time.
+   */
   failed({ kind, retryAfterMs }: UpstreamError): void {
     if (kind !== 'rate_limited' && retryAfterMs === undefined) return;
     this.failures += 1;

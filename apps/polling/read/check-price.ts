@@ -7,7 +7,7 @@ import type { DueSearch, DueWatch } from '../due/due-work.js';
 export interface CheckPrice {
   /** Credits for one unit: a priced part of the check (an engine), or an item in a first scan. */
   rateCredits: number;
-  /** Maximum number of units: this number is reserved, and no more are charged. */
+  /** Maximum number of units. Credits for this number are reserved, and no more units are charged. */
   maxUnits: number;
   /** True if the units are the returned items. */
   firstScan: boolean;
@@ -29,7 +29,8 @@ export function checkPriceOf(
       firstScan: true,
     };
   return {
-    // Co-brands are part of the quote. They are charged with the event of each answer that was searched for them.
+    // Co-brands are part of the quote, but not of the check's price: they are charged with the event of each answer in
+    // which they were searched.
     rateCredits: creditsPerCheck(source),
     maxUnits: connector.unitsPerCheck?.(criteria) ?? 1,
     firstScan: false,

@@ -111,8 +111,9 @@ function singleRead(
 }
 
 /**
- * A first check reads one page and no older items. If watches with and without a first check shared a read, the watches
- * without one would miss the items of later pages. So each kind has a separate read.
+ * Splits a search into the watches that have a first check and the others, because each kind needs a separate read. A
+ * read for first checks reads only one page and no older items, so the other watches would miss the items of later
+ * pages.
  */
 function partsOf(search: DueSearch): DueSearch[] {
   const others = search.watches.filter(({ coveredUntil }) => coveredUntil !== undefined);
@@ -121,8 +122,8 @@ function partsOf(search: DueSearch): DueSearch[] {
 }
 
 /**
- * While the feed is frozen, one short read tests whether it shows new items. If the feed is still frozen, the failure
- * applies to every search. If not, all searches stay due and are read as usual.
+ * Returns a short read that tests whether a frozen feed shows new items. If the feed stays frozen, the failure applies
+ * to every search. Otherwise all searches stay due and are read as usual.
  */
 function probe(lane: Lane, searches: DueSearch[], clock: Clock, shared: FetchContext['shared']): PlannedRead {
   const since = new Date(clock.now().getTime() - OVERLAP_MS);
@@ -172,7 +173,7 @@ function earliestOf(searches: readonly DueSearch[], clock: Clock): Date {
   return new Date(Math.min(...searches.map((search) => sinceOf(search) ?? clock.now().getTime())));
 }
 
-/** Each search of a feed read uses only its own window. The state of its connector does not change. */
+/** Returns the result of a feed read for one search, with the search's own window and its unchanged connector state. */
 function withWindow(answer: Answer, search: DueSearch): Answer {
   if (answer.kind !== 'read') return answer;
   const from = sinceOf(search);

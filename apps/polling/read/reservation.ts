@@ -14,18 +14,23 @@ import type { PlannedRead } from './read-upstream.js';
  */
 const RESERVED_SECONDS = SEARCH_LEASE_SECONDS + 60;
 
-/** A read, limited to what the credits of the accounts allow. */
+/** A read, with only the watches whose accounts can pay. */
 export interface ReservedRead {
   read: PlannedRead;
-  /** Its searches, each with only the watches whose checks can be paid. A search without such a watch is left out. */
+  /**
+   * The searches of the read, each with only the watches whose checks can be paid. A search without such a watch is
+   * left out.
+   */
   searches: DueSearch[];
-  /** The price of each watch's check, by watch id. It is computed once, and used to reserve and to charge. */
+  /**
+   * The price of each watch's check, by watch id. Each price is computed only once, and used to reserve and to charge.
+   */
   prices: ReadonlyMap<string, CheckPrice>;
   /** The failed checks of watches whose accounts cannot pay. */
   unpaid: WatchChecks[];
 }
 
-/** Reads with their reservations. */
+/** The result of `reserveReads`. */
 export interface ReservedReads {
   reads: ReservedRead[];
   /** Watches of accounts that have no ledger yet. No read contains them, and they stay due. */
@@ -33,8 +38,8 @@ export interface ReservedReads {
 }
 
 /**
- * Reserves the maximum cost of the checks of all watches in these reads, before any request. All reservations are made
- * in one transaction: a transaction for each read would halve the rate of a lane whose upstream responds immediately.
+ * Reserves the maximum cost of the checks of all watches in these reads, before any request. Makes all reservations in
+ * one transaction: a transaction for each read would halve the rate of a lane whose upstream responds immediately.
  */
 export async function reserveReads(
   database: Database,
@@ -74,8 +79,8 @@ export async function reserveReads(
 }
 
 /**
- * Releases the reservations of a read, except those of checks that are charged, and those that another replica has
- * taken over.
+ * Releases the reservations of a read. Two kinds stay: reservations of checks that are charged, and reservations that
+ * another replica has taken over.
  * @param charged the watches whose checks are charged
  */
 export function releaseRead(

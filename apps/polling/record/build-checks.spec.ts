@@ -64,7 +64,7 @@ describe('the check of one watch', () => {
     expect([scan?.units, scan?.costCredits, scan?.items.length]).toEqual([4, 4, 5]);
   });
 
-  it('that its account cannot pay states the needed credits, costs nothing and keeps its tick', () => {
+  it('states the needed credits, costs nothing and keeps its tick if the account cannot pay', () => {
     const one = unpaidCheck(searchOf('x'), watchOf(), { needed: 5, available: 3 }, new Date(NOW));
     expect(one).toMatchObject({
       checkId: checkIdOf(watchOf().watchId, iso(NOW - 1000)),
@@ -79,7 +79,7 @@ describe('the check of one watch', () => {
     });
   });
 
-  it('of a first scan on x costs credits for each returned item with backfill, and the usual rate without backfill [credits.x-first-scan, estimate.x-first-scan]', () => {
+  it('costs credits for each returned item if it is a first scan on x with backfill, and the usual rate without backfill [credits.x-first-scan, estimate.x-first-scan]', () => {
     const first = watchOf({ baselineAt: undefined, backfill: true });
     const items = [itemOf('a'), itemOf('b'), itemOf('c')];
     expect(check(first, items, [], searchOf('x'))[0]).toMatchObject({
@@ -93,7 +93,7 @@ describe('the check of one watch', () => {
     expect(check(first, items, [], searchOf('vinted'))[0]?.costCredits).toBe(2);
   });
 
-  it('contains the observations, in as many parts as they need', () => {
+  it('contains the observations, in as many parts as their size needs', () => {
     const observations = Array.from({ length: 4_000 }, (_, n) => ({
       kind: { case: 'listing' as const, value: { listingId: String(n), title: 'x'.repeat(300) } },
     }));
@@ -112,7 +112,7 @@ describe('the check of one watch', () => {
     ]);
   });
 
-  it('leaves out an item that cannot be stored, counts it, and keeps the other items', () => {
+  it('leaves out an item that cannot be stored, states the number of such items, and keeps the other items', () => {
     const broken = itemOf('hn:1');
     Object.assign(broken.item, { engagement: create(EngagementSchema, { likes: 1.5 }) });
     const tooLarge = itemOf('hn:2', { text: 'x'.repeat(600 * 1024) });
@@ -176,7 +176,7 @@ describe('the check of one watch', () => {
     );
   });
 
-  it('that failed has the reason, is free and moves no window [credits.failed-check]', () => {
+  it('has the reason, is free and moves no window if it failed [credits.failed-check]', () => {
     const error = new UpstreamError('rate_limited', 'hackernews answered 429', 429, 7000);
     const failed = failedCheck(searchOf(), watchOf(), error, new Date(NOW + 7000), new Date(NOW));
     expect(failed).toMatchObject({

@@ -29,7 +29,7 @@ const MAX_NOTES = 30;
 const NOTE_BYTES = 1024;
 const REASON_BYTES = 8192;
 
-/** One check of one watch, and its price. */
+/** The check of one watch, with its price. */
 export interface PricedCheck {
   search: DueSearch;
   watch: DueWatch;
@@ -38,7 +38,7 @@ export interface PricedCheck {
   matchMode: MatchMode;
 }
 
-/** Builds the check of one watch from a shared result, in as many parts as its size needs. */
+/** Builds the check of one watch from the result of a read, in as many parts as the size of the check needs. */
 export function completedCheck(
   { search, watch, price, matchMode }: PricedCheck,
   answer: Extract<Answer, { kind: 'read' }>,
@@ -76,7 +76,7 @@ export function completedCheck(
   return split(check, kept, observations);
 }
 
-/** Builds the check of one watch whose upstream failed: it has the reason, and is free. */
+/** Builds the check of one watch whose upstream failed. The check has the reason, and is free. */
 export function failedCheck(
   search: DueSearch,
   watch: DueWatch,
@@ -95,7 +95,9 @@ export function failedCheck(
   });
 }
 
-/** Builds the check of one watch whose account could not pay: no request was sent. The next tick tries again. */
+/**
+ * Builds the check of one watch whose account could not pay, so that no request was sent. The next tick tries again.
+ */
 export function unpaidCheck(
   search: DueSearch,
   watch: DueWatch,
@@ -158,9 +160,9 @@ function matchedItem({
 }
 
 /**
- * Splits a check into parts with the same check id. The first part has the warnings. The last part has the charge: if
- * the last parts are lost in a crash, the check is repeated, and the incomplete check must not be charged. An item that
- * cannot be stored is left out and counted.
+ * Splits a check into parts with the same check id. The first part has the warnings. The last part has the charge: if a
+ * crash loses the last parts, the check is repeated, and the incomplete check must not be charged. An item that cannot
+ * be stored is left out, and the check states the number of such items.
  */
 function split(check: Check, reported: readonly KeptItem[], observations: readonly Observation[]): Check[] {
   const items = reported.flatMap((one) => matchedItem(one) ?? []);

@@ -9,14 +9,14 @@ import type { DueSearch, DueWatch } from '../due/due-work.js';
 export interface CheckMessages {
   parts: Check[];
   messages: { data: Uint8Array; msgId: string }[];
-  /** Present if the parts describe a failed check; `retryAt` is then the time of the next read of the search. */
+  /** Present if the parts describe a failed check. Then `retryAt` is the time of the next read of the search. */
   fault?: UpstreamError;
   retryAt?: Date;
 }
 
 /**
- * Builds all messages of a check before one is sent. If that fails, returns the messages of a failed check with the
- * reason.
+ * Builds all messages of a check before the first is sent. If a message cannot be built, returns the messages of a
+ * failed check with the reason.
  */
 export function checkMessages(
   { search, watch, parts }: { search: DueSearch; watch: DueWatch; parts(): Check[] },

@@ -15,7 +15,7 @@ import {
 } from '../testing/built-checks.js';
 
 describe('the check of one watch', () => {
-  it('only remembers items whose event was observed at the baseline or earlier, to the millisecond, with and without backfill', () => {
+  it('only remembers items whose event was observed at the millisecond of the baseline or earlier, with and without backfill', () => {
     const at = NOW - HOUR;
     const items = [itemOf('new', { happenedAt: iso(at + 1) }), itemOf('old', { happenedAt: iso(at) })];
     for (const backfill of [false, true]) {
@@ -29,13 +29,13 @@ describe('the check of one watch', () => {
     expect([reported(parts), remembered(parts)]).toEqual([['hn:3', 'hn:1'], []]);
   });
 
-  it('only remembers the items at the first check, and reports no gap [keywords.backfill]', () => {
+  it('only remembers the items if it is the first check, and reports no gap [keywords.backfill]', () => {
     const parts = check(watchOf({ baselineAt: undefined }), [itemOf('hn:1'), itemOf('hn:2')]);
     expect([reported(parts), remembered(parts)]).toEqual([[], ['hn:1', 'hn:2']]);
     expect(parts[0]).toMatchObject({ baseline: true, gap: false, costCredits: 1 });
   });
 
-  it('with backfill, reports all items at the first check, also very old items [keywords.backfill]', () => {
+  it('reports all items, even very old ones, if it is the first check with backfill [keywords.backfill]', () => {
     const parts = check(watchOf({ baselineAt: undefined, backfill: true }), [
       itemOf('hn:1', { publishedAt: iso(0) }),
     ]);
@@ -50,7 +50,7 @@ describe('the check of one watch', () => {
     itemOf('hn:undated'),
   ];
 
-  it('reports items without a date and items dated in the second of the baseline or later, and no earlier item [keywords.backfill]', () => {
+  it('reports items without a date, and items dated in the second of the baseline or later, but no earlier items [keywords.backfill]', () => {
     const baselineAt = NOW - HOUR + 1;
     const parts = check(watchOf({ baselineAt }), dates(baselineAt));
     expect(reported(parts)).toEqual(['hn:new', 'hn:same second', 'hn:undated']);
@@ -58,7 +58,7 @@ describe('the check of one watch', () => {
     expect(backfilled(parts)).toEqual([]);
   });
 
-  it('with backfill, keeps and marks items that were published before the baseline [keywords.backfill]', () => {
+  it('keeps and marks items that were published before the baseline, if the watch has a backfill [keywords.backfill]', () => {
     const baselineAt = NOW - HOUR + 1;
     const parts = check(watchOf({ baselineAt, backfill: true }), dates(baselineAt));
     expect([reported(parts).length, remembered(parts)]).toEqual([5, []]);
@@ -79,7 +79,7 @@ describe('the check of one watch', () => {
     },
   );
 
-  it('reports an article that the baseline lacked unless its date is more than 24 hours before the baseline', () => {
+  it('reports an article that the first check did not find, if its date is at most 24 hours before the baseline', () => {
     const baselineAt = NOW - HOUR;
     const found = [
       itemOf('rss:yesterday', { source: 'rss', publishedAt: iso(baselineAt - 24 * HOUR) }),
@@ -93,7 +93,7 @@ describe('the check of one watch', () => {
     ['', watchOf()],
     [' of a first check with backfill', watchOf({ baselineAt: undefined, backfill: true })],
   ])(
-    'keeps the newest 1,000 items%s, reports that there were more, and remembers the other items',
+    'keeps the newest 1,000 items%s, states that there were more, and remembers the other items',
     (_, watch) => {
       const found = Array.from({ length: 1_234 }, (__, n) => itemOf(`hn:${n}`));
       const parts = check(watch, found);
@@ -104,7 +104,7 @@ describe('the check of one watch', () => {
     },
   );
 
-  it('only remembers the old and undated items of a feed that responds to a watch for the first time, and reports its new items', () => {
+  it('only remembers the old and undated items of a feed that responds to the watch for the first time, and reports the feed’s new items', () => {
     const minute = (n: number) => NOW - HOUR + n * 60_000;
     const outages = new Map(
       ['rss:old', 'rss:undated', 'rss:new'].map((id) => [

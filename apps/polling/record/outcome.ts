@@ -15,13 +15,13 @@ import type { DueSearch, DueWatch, SearchMemory } from '../due/due-work.js';
 import type { Answer, AnsweredSearches } from '../read/read-upstream.js';
 import { seenItemsOf } from './seen-items.js';
 
-/** While a lot of text is matched, other work of the process gets a turn after this time. */
+/** Matching a lot of text pauses after this time, so that other work of the process gets a turn. */
 const SLICE_MS = 20;
 
 /** The results of a read for its watches. */
 export interface Outcome {
   checks: WatchChecks[];
-  /** Watches whose checks cost something. */
+  /** The watches whose checks cost credits. */
   charged: DueWatch[];
   memories: SearchMemory[];
 }
@@ -92,8 +92,8 @@ export async function outcomeOf(
 }
 
 /**
- * Returns the mode in which the items of a search are matched. It is `platform` if the connector returns only matching
- * items. If the source has no search, `platform` becomes `word`.
+ * Returns the mode in which the items of a search are matched. The mode is `platform` if the connector returns only
+ * matching items. If the source has no search, `platform` becomes `word`.
  */
 function usedModeOf({ match }: DueSearch, { hasSearch, matchesUpstream }: SourceConnector): MatchMode {
   if (matchesUpstream) return 'platform';
@@ -102,7 +102,7 @@ function usedModeOf({ match }: DueSearch, { hasSearch, matchesUpstream }: Source
 
 /**
  * Returns the matching items of each search. One pass over each item matches it against all searches of the read. If
- * the connector returns only matching items, all items of a search are taken.
+ * the connector returns only matching items, all items of a search count as matching.
  */
 async function matchAll(
   searches: readonly DueSearch[],

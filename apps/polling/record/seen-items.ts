@@ -15,8 +15,8 @@ export async function seenItemsOf(
     ...new Set([...matched.values()].flatMap((found) => found.map(({ item }) => item.itemId))),
   ];
   if (itemIds.length === 0) return () => NOTHING;
-  // A condition `item_id = ANY($2)` would compare each row with each id, if the statement was prepared while the table
-  // was small: 0.5 s for 3,000 rows and 3,000 ids.
+  // The ids are joined. With `item_id = ANY($2)`, a statement that was prepared while the table was small would compare
+  // each row with each id: 0.5 s for 3,000 rows and 3,000 ids.
   const rows: { watch_id: string; item_id: string; stale: boolean }[] = await database.query(
     `SELECT s.watch_id, s.item_id, s.seen_at < now() - make_interval(days => $3) AS stale
      FROM unnest($2::text[]) AS i (item_id) JOIN seen_items s USING (item_id) WHERE s.watch_id = ANY($1)`,
@@ -33,7 +33,7 @@ export async function seenItemsOf(
 }
 
 /**
- * Items that the upstream still returns are marked as seen again after this number of days, so that they are not
+ * If the upstream returns an item again after this number of days, the item is marked as seen again, so that it is not
  * pruned.
  */
 const REFRESH_DAYS = 30;
@@ -54,8 +54,8 @@ async function refresh(
 const KEPT_DAYS = 120;
 
 /**
- * Deletes items that a watch had not seen for a long time before its last check. Items of feeds are kept: an unchanged
- * feed is not read, and its oldest articles can reappear with the next change.
+ * Deletes items that a watch saw for the last time at least `KEPT_DAYS` before its last check. Items of feeds are kept:
+ * an unchanged feed is not read, and its oldest articles can reappear with the next change.
  */
 export async function pruneSeenItems(database: Database): Promise<void> {
   await database.query(
@@ -66,12 +66,12 @@ export async function pruneSeenItems(database: Database): Promise<void> {
   );
 }
 
-/** A connector stops paging only at items that are among this many latest items of each watch. */
+/** A connector stops paging at an item only if the item is one of this number of latest items of each watch. */
 const MAX_LATEST_ITEMS = 1000;
 
 /**
- * Returns a function that tells whether every due watch of the search has seen an item in a completely stored check.
- * Everything older than such an item has been read, so a connector stops paging there.
+ * Returns a function that returns whether every due watch of the search has seen an item in a completely stored check.
+ * Everything older than such an item has been read, so a connector stops paging at such an item.
  */
 export async function seenByAll(database: Database, search: DueSearch): Promise<(itemId: string) => boolean> {
   const watchIds = search.watches.map((watch) => watch.watchId);

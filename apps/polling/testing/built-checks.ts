@@ -42,7 +42,10 @@ export function searchOf(source: DueSearch['source'] = 'hackernews'): DueSearch 
   };
 }
 
-/** For a connector with three priced parts and at most four items in a first scan. */
+/**
+ * Returns the price of the watch's check for a connector with three priced parts and at most four items in a first
+ * scan.
+ */
 export function pricedOf(search: DueSearch, watch: DueWatch): PricedCheck {
   const connector = { unitsPerCheck: () => 3, itemsPerFirstScan: () => 4 };
   return { search, watch, price: checkPriceOf(connector, search, watch), matchMode: search.match };
@@ -55,7 +58,7 @@ export function itemOf(
   return { item: create(ItemSchema, { itemId, source: 'hackernews', ...more }), matches: [] };
 }
 
-/** Returns the parts of a check of items that matched. */
+/** Returns the parts of a check whose items matched. */
 export function check(
   watch: DueWatch,
   matched: readonly MatchedSourceItem[],
@@ -77,12 +80,12 @@ export function check(
   return completedCheck(pricedOf(search, watch), answer, matched, new Set(seen), new Date(NOW + 500));
 }
 
-/** Ids of the items that the check reports. */
+/** Returns the ids of the items that the check reports. */
 export const reported = (parts: readonly Check[]) =>
   parts.flatMap(({ items }) => items.map(({ item }) => item?.itemId));
-/** Ids of the items that the check reports as older than the watch. */
+/** Returns the ids of the items that the check marks as older than the watch. */
 export const backfilled = (parts: readonly Check[]) =>
   parts.flatMap(({ items }) => items.flatMap((one) => (one.backfilled ? [one.item?.itemId] : [])));
-/** Ids of the items that the check only remembers. */
+/** Returns the ids of the items that the check only remembers. */
 export const remembered = (parts: readonly Check[]) =>
   parts.flatMap(({ rememberedItemIds }) => rememberedItemIds);

@@ -20,7 +20,7 @@ export function dueWorkTasks(
       for (const query of ['a', 'b', 'c']) ids.push(await stores().watch({ query }));
       await stores().due(...ids);
       const claimed = await stores().database.transaction(async (tx) => {
-        // With the other plans disabled, only a nested loop remains. It would run a subquery for every row.
+        // With the other query plans disabled, only a nested loop remains, which would run a subquery for every row.
         for (const way of ['hashjoin', 'mergejoin', 'hashagg', 'sort', 'material', 'indexscan', 'bitmapscan'])
           await tx.query(`SET LOCAL enable_${way} = off`);
         return claimDue(tx, 'hackernews:0', 2);
@@ -28,7 +28,7 @@ export function dueWorkTasks(
       expect(claimed.length).toBe(2);
     });
 
-    it('is claimed once, the longest due first, and again after its release', async () => {
+    it('is claimed only once, the longest due first, and again after its release', async () => {
       const ids = [
         await stores().watch({ query: 'a' }),
         await stores().watch({ query: 'b' }),
@@ -92,7 +92,7 @@ export function dueWorkTasks(
       expect(await claimDue(stores().database, 'hackernews:0', 10)).toHaveLength(2);
     });
 
-    it('of one search is never claimed twice at the same time', async () => {
+    it('is never claimed twice at the same time', async () => {
       const ids = await Promise.all(Array.from({ length: 20 }, (_, n) => stores().watch({ query: `q${n}` })));
       await stores().due(...ids);
       const claims = await Promise.all(
@@ -102,7 +102,7 @@ export function dueWorkTasks(
       expect(new Set(keys).size).toBe(keys.length);
     });
 
-    it('contains the due watches of a search, without its watches that are paused or not due', async () => {
+    it('contains the due watches of a search, but not watches that are paused or not due', async () => {
       const due = await stores().watch();
       await stores().watch();
       const paused = await stores().watch();
@@ -126,7 +126,7 @@ export function dueWorkTasks(
           await recorder().record([{ search, watch, parts: () => parts }], [], true);
         },
       ],
-    ])('of a watch that joins while its search %s is not lost', async (_, settling) => {
+    ])('includes a watch that joins while its search %s', async (_, settling) => {
       const claimed = await claim(await begun());
       const key = claimed.search.searchKey;
       await stores().database.query('UPDATE watch_schedule SET stopped = true WHERE watch_id = $1', [
@@ -155,7 +155,7 @@ export function dueWorkTasks(
       expect((await claimDue(stores().database, 'hackernews:0', 10)).length).toBe(1);
     });
 
-    it('of a search whose watches are all paused is not claimed again before one of them resumes', async () => {
+    it('is not claimed again before a watch resumes, if all watches of the search are paused', async () => {
       const id = await stores().watch();
       await stores().change(id, { isActive: false });
       await stores().due(id);

@@ -11,7 +11,7 @@ import { isolateStores } from '#testing';
 import type { ChargeCause } from '../../domain/ledger.js';
 import { LedgerWriter, type AccountCommand } from '../ledger-writer.js';
 
-// For specs only: ledgers in real stores, with a clock that a spec sets.
+// For specs only: ledgers in real stores, with a clock whose time the spec sets.
 
 /** The stores of ledgers. */
 export interface LedgerStores {
@@ -20,7 +20,7 @@ export interface LedgerStores {
   store: EventStore;
   writer: LedgerWriter;
   clock: Clock & { at: string };
-  /** Returns a second writer, like that of another replica. Its appends can be made to fail. */
+  /** Returns a second writer, like the writer of another replica. A spec can make the appends of this writer fail. */
   anotherWriter(store?: EventStore): LedgerWriter;
   /** Opens a ledger on the free plan, which has 3,000 credits a month. */
   open(): Promise<string>;

@@ -10,12 +10,12 @@ import type { Answer } from './rank.js';
 
 const SHOWN_ANSWERS = 10;
 /**
- * Maximum length of two compared texts together. Longer texts are not compared, because the time grows with the length
- * of both texts.
+ * Maximum total length of two texts that are compared. Longer texts are not compared, because the time grows with the
+ * length of both texts.
  */
 const MAX_COMPARED_CHARACTERS = 20_000;
 
-/** Shows the texts of the last answers, newest first, with the changes since the previous answer. */
+/** Shows the texts of the last answers, newest first, each with its changes compared with the previous answer. */
 export function AnswerTexts({ answers, brands }: { answers: readonly Answer[]; brands: readonly string[] }) {
   const [isDiff, setDiff] = useState(true);
   return (

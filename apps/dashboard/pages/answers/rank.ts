@@ -4,8 +4,7 @@ import type { RowOf } from '../../../../clients/typescript/src/index.js';
 export type Answer = RowOf<'/v1/keywords/{id}/answers'>;
 
 /**
- * Returns the rank of a brand among the brands of the search, in the order in which the answer names them. The first
- * brand has rank 1.
+ * Returns the rank of a brand among the brands of the search. The brand that the answer names first has rank 1.
  * @returns null if the answer does not name the brand
  */
 export function rankOf({ brands }: Pick<Answer, 'brands'>, brand: string): number | null {
@@ -14,7 +13,10 @@ export function rankOf({ brands }: Pick<Answer, 'brands'>, brand: string): numbe
   return 1 + brands.filter(({ position }) => position !== null && position < own).length;
 }
 
-/** Returns the brand that the name of the keyword contains (“Acme” in “Acme in answers”), or the first brand. */
+/**
+ * Returns the brand that the name of the keyword contains (“Acme” in “Acme in answers”). If the name contains none,
+ * returns the first brand.
+ */
 export function ownBrandOf(keywordName: string, brands: readonly string[]): string {
   const name = keywordName.toLowerCase();
   return brands.find((brand) => name.includes(brand.toLowerCase())) ?? brands[0] ?? '';

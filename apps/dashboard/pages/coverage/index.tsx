@@ -10,7 +10,7 @@ import { SearchTimeline } from './search-timeline.js';
 const HOURS = { '24 hours': 24, '7 days': 168, '30 days': 720 } as const;
 type Window = keyof typeof HOURS;
 
-/** Shows which times of each search of a keyword were read, which were not, and why. */
+/** Shows which times each search of a keyword has read, which it has not read, and why. */
 export function Component() {
   const { id = '' } = useParams();
   const [params, setParams] = useSearchParams();

@@ -16,9 +16,9 @@ const NAMES: Readonly<Record<Window['status'], string>> = {
   gap: 'Gap',
   failed: 'Failed',
 };
-/** A share of a shorter time is not meaningful. */
+/** The covered share is shown only for at least this time, because a share of a shorter time is not meaningful. */
 const JUST_STARTED_MS = 60_000;
-/** Rows that are shown at first. */
+/** Number of rows that are shown at first. */
 const FIRST_ROWS = 8;
 
 const lengthOf = ({ from, to }: Pick<Window, 'from' | 'to'>) => Date.parse(to) - Date.parse(from);
@@ -177,7 +177,7 @@ function Line({
   );
 }
 
-/** Explains the grey ends of the line: times that do not count for the coverage. */
+/** Explains the grey ends of the line: times that are not part of the coverage. */
 function GreyLegend({ windows, since, until }: { windows: readonly Window[]; since: string; until: string }) {
   const [first, last] = [windows[0], windows.at(-1)];
   if (!first || !last) return null;
@@ -194,7 +194,7 @@ function GreyLegend({ windows, since, until }: { windows: readonly Window[]; sin
   );
 }
 
-/** Returns “over 99%” instead of a rounded 100% if any time is missing. */
+/** Returns a share as text. If any time is missing, returns “over 99%” instead of a rounded 100%. */
 const percentOf = (part: number) => (part > 0.99 && part < 1 ? 'over 99%' : percent(part));
 
 function lengthText(window: Window): string {

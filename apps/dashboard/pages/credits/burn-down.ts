@@ -1,7 +1,7 @@
 const DAY_MS = 86_400_000;
 /**
- * The forecast uses the average of this number of days before today and of the past part of today. Days before the
- * start of the period do not count.
+ * The forecast uses the average usage of this number of days before today and of the past part of today. Days before
+ * the start of the period are not used.
  */
 const AVERAGE_DAYS = 7;
 
@@ -9,9 +9,9 @@ const AVERAGE_DAYS = 7;
 export interface DayBalance {
   /** `2026-11-22` */
   day: string;
-  /** At the end of the day; for today: now. Null after today. */
+  /** The credits at the end of the day; for today: the credits now. Null for later days. */
   remaining: number | null;
-  /** At the start of the day; for today: now. Null before today. */
+  /** The credits expected at the start of the day; for today: the credits now. Null for earlier days. */
   forecast: number | null;
 }
 
@@ -20,13 +20,13 @@ export interface BurnDown {
   days: DayBalance[];
   /** The average number of credits that were used per day. */
   perDay: number;
-  /** ISO 8601; undefined if the credits last longer than the period. */
+  /** When the credits will be used up, in ISO 8601; undefined if they last longer than the period. */
   usedUpAt: string | undefined;
 }
 
 /**
- * Computes the earlier days backwards from the current balance, and the later days from the average usage (see
- * `AVERAGE_DAYS`).
+ * Computes the balance of each day of a period: of earlier days backwards from the current balance, of later days from
+ * the average usage (see `AVERAGE_DAYS`).
  * @param usage charged credits by UTC day
  * @param now ms
  */
@@ -44,7 +44,7 @@ export function burnDown(
     balance += byDay.get(nameOf(day)) ?? 0;
   }
   const averageStart = Math.max(startOf(Date.parse(periodStart)), today - AVERAGE_DAYS * DAY_MS);
-  // Today counts only for the part of the day that has passed.
+  // Of today, only the part that has passed is counted.
   const elapsedDays = Math.max((now - averageStart) / DAY_MS, 0.25);
   const recent = usage
     .filter(({ at }) => Date.parse(at) >= averageStart)

@@ -9,9 +9,9 @@ type Event = RowOf<'/v1/keywords/{id}/events'>;
 const BEFORE_ATTEMPT_MS = 300_000;
 
 /**
- * Reads the event of a delivery. The event of a mention is found by the time of the mention, also for a watch without a
+ * Reads the event of a delivery. The event of a mention is found by the time of the mention, even for a watch without a
  * keyword. An event of the keyword itself, such as a fired alert, is found only if the first attempt followed within
- * five minutes.
+ * five minutes after the event.
  * @returns null if the event was not found
  * @throws EarshotError, EarshotConnectionError
  */

@@ -13,7 +13,7 @@ type Delivery = RowOf<'/v1/deliveries'>;
 
 interface Props {
   delivery: Delivery;
-  /** The channel that got the delivery; undefined for an address, and for a deleted channel. */
+  /** The channel that got the delivery; undefined for a webhook address, and for a deleted channel. */
   channel: Channel | undefined;
 }
 
@@ -70,7 +70,7 @@ function SentEvent({ delivery, channel }: Props) {
   );
 }
 
-/** Why a delivery of this kind has no event. */
+/** For each kind of delivery without an event, the reason. */
 const WITHOUT_EVENT: Readonly<Record<string, string>> = {
   digest: 'A digest is one message about several mentions, so it has no event.',
   verification: 'This was the mail that asks to confirm an address, so it has no event.',

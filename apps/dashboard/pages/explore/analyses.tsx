@@ -30,7 +30,7 @@ interface Values {
   max: number;
 }
 
-/** Analyses the latest mentions of a keyword. Each mention costs one credit. */
+/** Shows the form that analyses the latest mentions of a keyword. Each mention costs one credit. */
 export function Analyses() {
   const canEdit = useCanEdit();
   const names = useKeywordNames();
@@ -169,7 +169,7 @@ function OperationFields({ form }: { form: UseFormReturnType<Values> }) {
   );
 }
 
-/** Returns the keys of the body in addition to the operation and the mentions. */
+/** Returns the keys of the body other than the operation and the mentions. */
 function operationBody({ operation, instruction, classes, fields }: Values) {
   if (operation === 'classify') return { classes };
   return {

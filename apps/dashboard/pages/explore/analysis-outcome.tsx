@@ -76,7 +76,7 @@ function textOf(value: unknown): string {
 
 function Mentions({ mentions, isInline = false }: { mentions: readonly Mention[]; isInline?: boolean }) {
   const links = mentions.map(({ id, url, title, excerpt }) => (
-    // The line is high enough to be touched with a finger.
+    // A line of this height can be touched with a finger.
     <Text
       key={id}
       size="sm"

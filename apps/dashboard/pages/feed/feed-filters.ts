@@ -20,7 +20,7 @@ export interface FeedFilters {
   lang: string[];
   author: string[];
   minRelevance: number;
-  /** Ignored if `since` is given. */
+  /** The window in days; ignored if `since` is given. */
   window: Window;
   /** ISO 8601, or empty. */
   since: string;
@@ -96,7 +96,7 @@ export function apiFilters(filters: FeedFilters, now: number) {
 /** The filters in the format of the API. */
 export type ApiFilters = ReturnType<typeof apiFilters>;
 
-/** Returns whether any filter except the window narrows the feed. */
+/** Returns whether the feed has any filter other than the window. */
 export const isNarrowed = (filters: FeedFilters) =>
   filters.q.trim() !== '' || filters.minRelevance > 0 || LIST_NAMES.some((name) => filters[name].length > 0);
 

@@ -24,7 +24,7 @@ const KEPT = [
   'score',
 ] as const satisfies readonly (keyof Mention)[];
 
-/** Maximum numbers of characters that a row of the feed shows. Additional characters would not be visible. */
+/** Maximum numbers of characters of texts in a row of the feed. More characters would not be visible. */
 const MAX_TITLE_LENGTH = 240;
 const MAX_EXCERPT_LENGTH = 420;
 

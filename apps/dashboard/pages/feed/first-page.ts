@@ -9,27 +9,27 @@ type MentionPage = AnswerOf<'get', '/v1/mentions'>;
 
 let firstPage: { address: string; query: ApiFilters; page: Promise<MentionPage | undefined> } | undefined;
 
-/** Begins to read the first page of a feed while the code of its page is still loading. */
+/** Begins to read the first page of a feed while the code of the feed's page is loading. */
 export function beginFirstPage(search: string): void {
   const filters = readFilters(new URLSearchParams(search));
   const query = apiFilters(filters, Date.now());
   // A search by meaning costs credits, and the member has to agree to the price first.
   if (query.mode === 'semantic') return;
-  // Without a session the read fails. Then the page is read after the sign-in.
+  // Without a session this read fails. Then the first page is read after the sign-in.
   const page = api.get('/v1/mentions', { query: { ...query, limit: FIRST_PAGE } }).catch(() => undefined);
   firstPage = { address: writeFilters(filters).toString(), query, page };
 }
 
 /**
- * Returns the filters in the format of the API. The window ends now; for the address that `beginFirstPage` reads, the
- * window ends when that read began.
+ * Returns the filters in the format of the API. The window ends now. For the address of the page that `beginFirstPage`
+ * reads, the window ends when that read began.
  */
 export const queryOf = (filters: FeedFilters, address: string): ApiFilters =>
   firstPage?.address === address ? firstPage.query : apiFilters(filters, Date.now());
 
 /**
- * Returns the page that `beginFirstPage` reads for this query, but only once. Returns undefined if `beginFirstPage`
- * reads no page for the query, or if the read failed.
+ * Returns the page that `beginFirstPage` reads for this query, but only for the first call. Returns undefined if
+ * `beginFirstPage` reads no page for the query, or if the read failed.
  */
 export async function takeFirstPage(query: ApiFilters): Promise<MentionPage | undefined> {
   if (firstPage?.query !== query) return undefined;

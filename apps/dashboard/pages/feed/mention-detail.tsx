@@ -19,7 +19,7 @@ import { LABEL_ICONS } from './mention-row.js';
 import { toggled, type useChanges } from './use-changes.js';
 import { WhyMatched } from './why-matched.js';
 
-/** Characters that are shown before “Show all”. */
+/** Number of characters that are shown before “Show all”. */
 const FIRST_CHARACTERS = 2500;
 
 interface Props {
@@ -118,8 +118,8 @@ function Head({ mention, keywordName }: { mention: Mention; keywordName: string 
 }
 
 /**
- * Shows the name and the handle of an author. They are isolated from each other, so that a character in the name cannot
- * change the text direction of the handle. They have at most two lines, so that the post stays visible.
+ * Shows the name and the handle of an author. Both are isolated from each other, so that a character in the name cannot
+ * change the text direction of the handle. Together they have at most two lines, so that the post stays visible.
  */
 function Author({ name, handle }: { name: string | null; handle: string | null }) {
   const isNamed = name !== null && !isInvisible(name);
@@ -136,7 +136,7 @@ function Author({ name, handle }: { name: string | null; handle: string | null }
   );
 }
 
-/** The verbs on the buttons that set labels. The button of a label that is set is filled. */
+/** The texts of the buttons that set labels. If a label is set, its button is filled. */
 const VERBS: Readonly<Record<Label, string>> = {
   to_reply: 'Reply later',
   starred: 'Star',

@@ -1,9 +1,12 @@
 import type { FeedMention } from './feed-mention.js';
 
-/** A line of the feed: a mention, and the other mentions of its story. These have no line until the story is opened. */
+/**
+ * A line of the feed: a mention, and the other mentions of its story. The other mentions have no line of their own
+ * until the story is opened.
+ */
 export interface FeedLine {
   mention: FeedMention;
-  /** True if the line is below the line of its open story. */
+  /** True if the line belongs to an open story and is below the first line of the story. */
   isInner: boolean;
   others: readonly FeedMention[];
 }

@@ -18,7 +18,7 @@ const NEWLINE = 10;
 /** Minimum time between two reports of the progress. */
 const REPORT_EVERY_MS = 150;
 
-/** Loads all mentions of the filters into a file, and reports its progress. */
+/** Loads all mentions that match the filters into a file, and reports the progress. */
 export function useExport(filters: ApiFilters) {
   const [progress, setProgress] = useState(BEGINNING);
   const running = useRef<AbortController>(undefined);
@@ -40,8 +40,8 @@ export function useExport(filters: ApiFilters) {
 }
 
 /**
- * Loads the export and reports its size. Each row ends with a line break. In a CSV, the first line contains the names,
- * and a quoted text can contain line breaks.
+ * Loads the export, and reports the number of rows. Each row ends with a line break. In a CSV, the first line contains
+ * the names of the columns, and a quoted text can contain line breaks.
  */
 async function load(
   { mode: _mode, ...filters }: ApiFilters,

@@ -11,10 +11,11 @@ const NO_STORIES: ReadonlySet<string> = new Set();
 /**
  * Returns everything that the list of the feed shows.
  * @param address identifies the filters
- * @param maySpend false while a search by meaning waits for the consent to its price
+ * @param maySpend false while the member has not agreed to the price of a search by meaning
  */
 export function useFeed(filters: FeedFilters, address: string, maySpend: boolean) {
-  // The window ends now, and is fixed for these filters, so that the API treats later requests as the same question.
+  // The window ends at the present time and then does not change for these filters, so that the API treats later
+  // requests as the same question.
   const query = useMemo(() => queryOf(filters, address), [address]);
   const isSemantic = query.mode === 'semantic';
   const read = useMentions(query, !isSemantic || maySpend);

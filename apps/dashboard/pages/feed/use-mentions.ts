@@ -24,7 +24,7 @@ export function useMentions(query: ApiFilters, isEnabled: boolean) {
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor,
     enabled: isEnabled,
-    // New mentions arrive by the stream, so it is not necessary to read all pages again.
+    // New mentions arrive over the live stream, so it is not necessary to read all pages again.
     staleTime: Infinity,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,

@@ -47,8 +47,8 @@ interface NormalizedSource {
 }
 
 /**
- * Finds the searches that would start over: their criteria differ, so their next check is a first check that reports
- * nothing.
+ * Finds the searches that would start over because their criteria differ. Their next check is a first check, which
+ * reports nothing.
  * @returns the names of these searches, such as `Reddit: Complaints`
  */
 export function startingOver(

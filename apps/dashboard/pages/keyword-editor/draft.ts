@@ -28,7 +28,7 @@ export interface DraftAgentStep {
   fields: AnswerField[];
 }
 
-/** The body of a keyword in the form. Every field has a value, and the same path as in the API. */
+/** The body of a keyword as the form holds it. Every field has a value, and the same path as in the API. */
 export interface Draft {
   name: string;
   refreshIntervalSeconds: number;
@@ -164,7 +164,10 @@ export function bodyOf(draft: Draft): KeywordBody {
   };
 }
 
-/** Omits empty criteria. A single term becomes the query, because the API requires at least two terms. */
+/**
+ * Returns the criteria for the API, without empty ones. A single term becomes the query, because the API requires at
+ * least two terms.
+ */
 function criteriaOf({ query, terms, ...rest }: Criteria & { terms: string[] }): Criteria {
   const text = query?.trim() ?? '';
   const isSingle = terms.length === 1 && text === '';
@@ -179,7 +182,7 @@ function criteriaOf({ query, terms, ...rest }: Criteria & { terms: string[] }): 
   };
 }
 
-/** Returns a new source. Some sources cannot search without criteria of their own, so these sources get a search. */
+/** Returns a new source. A source that cannot search without criteria of its own gets a search with empty criteria. */
 export function newEntry(source: Source): DraftSource {
   const needed: Partial<Record<Source, Criteria>> = {
     rss: { filters: { feed_urls: [] } },

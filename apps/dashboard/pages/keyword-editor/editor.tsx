@@ -144,7 +144,10 @@ function useSave(
   });
 }
 
-/** Shows faults of fields that the member has changed, and of all fields after the first attempt to save. */
+/**
+ * Shows the faults of fields that the member has changed. After the first attempt to save, shows the faults of all
+ * fields.
+ */
 function useFaultsBesideFields(
   form: DraftForm,
   estimate: ReturnType<typeof useEstimate>['data'],
@@ -154,7 +157,7 @@ function useFaultsBesideFields(
   useEffect(() => {
     const shown = faults.filter(({ path }) => path !== '' && (wasTried || form.isDirty(formPath(path))));
     form.setErrors(Object.fromEntries(shown.map(({ path, message }) => [formPath(path), message])));
-    // Faults change only after a new response; typing in a field clears the fault of that field.
+    // The faults of a response stay until the next response. Typing in a field clears the fault of this field.
   }, [estimate, wasTried]);
 }
 

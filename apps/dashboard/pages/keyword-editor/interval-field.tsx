@@ -14,10 +14,10 @@ const unitOf = (seconds: number) =>
 
 interface Props {
   label: string;
-  /** The path of a number of seconds in the draft. */
+  /** The path in the draft of the field, which is a number of seconds. */
   path: string;
   description?: string;
-  /** The meaning of an empty field. Without this text, the field must not be empty. */
+  /** A text that states the meaning of an empty field. If this text is absent, the field must not be empty. */
   empty?: string;
 }
 

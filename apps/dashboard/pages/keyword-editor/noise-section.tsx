@@ -22,7 +22,7 @@ const MATCHES = [
 
 const TEXT_FIELD = { size: 'xs', flex: 1, miw: 140 };
 
-/** Mutes and VIPs: the mentions that are dropped, and the authors whose mentions are marked as VIP. */
+/** Shows mutes (which mentions are dropped) and VIPs (authors whose mentions are marked). */
 export function NoiseSection() {
   const form = useDraft();
   const { muteRules, vipAuthors } = form.values;

@@ -3,7 +3,7 @@ import { words } from '../../parts/format.js';
 /** Returns the name of a value that has a name, such as the id of a channel; undefined for any other value. */
 export type NameOf = (key: string, value: string) => string | undefined;
 
-/** Returns the value of a key for people: one line for each entry, names instead of ids, without empty values. */
+/** Returns the value of a key as text for people: one line for each entry, names instead of ids, no empty values. */
 export function readableValue(key: string, value: unknown, nameOf: NameOf): string {
   const lines = Array.isArray(value)
     ? value.flatMap((entry) => linesOf(key, entry, nameOf))
@@ -46,7 +46,7 @@ function textOf(key: string, value: unknown, nameOf: NameOf): string {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Returns whether a value needs its own line. */
+/** Returns whether a value needs a line of its own. */
 const isNested = (value: unknown) => isObject(value) && (!Array.isArray(value) || value.some(isObject));
 
 const isEmpty = (value: unknown): boolean =>

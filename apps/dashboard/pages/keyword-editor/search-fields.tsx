@@ -21,7 +21,7 @@ interface Props {
   search: DraftSearch;
 }
 
-/** Shows the criteria of one search. If they are enabled, each of them replaces the same criterion of the keyword. */
+/** Shows the criteria of one search. If these criteria are enabled, each replaces the same criterion of the keyword. */
 export function SearchFields({ source, path, search }: Props) {
   const form = useDraft();
   const own = `${path}.overrides`;

@@ -6,8 +6,8 @@ import type { KeywordBody } from './draft.js';
 const PAUSE_MS = 500;
 
 /**
- * Requests the price of a body, or the reason why the API would refuse the body. The request follows half a second
- * after the last change of the body.
+ * Requests the price of a body, or the reason why the API would refuse the body. Sends the request half a second after
+ * the last change of the body.
  * @param keywordId the keyword that the body changes; undefined for a new keyword
  */
 export function useEstimate(body: KeywordBody, keywordId: string | undefined) {

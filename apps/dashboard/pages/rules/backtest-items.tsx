@@ -10,8 +10,8 @@ import { DataTable, More } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 
 /**
- * The mentions of a backtest with the rules that would have fired. By default, shows only mentions for which a rule
- * would have fired, or would no longer fire.
+ * The mentions of a backtest with the rules that would have fired. By default, shows only mentions for which a tested
+ * rule would have fired, or for which a rule fired that would not fire now.
  */
 export function BacktestItems({
   keywordId,
@@ -21,7 +21,10 @@ export function BacktestItems({
 }: {
   keywordId: string;
   backtestId: string;
-  /** True if a rule would have fired, or would no longer fire, at least once. */
+  /**
+   * True if the backtest contains a mention for which a tested rule would have fired, or for which a rule fired that
+   * would not fire now.
+   */
   anyFired: boolean;
   names: ReadonlyMap<string, string>;
 }) {
@@ -35,7 +38,7 @@ export function BacktestItems({
           ...{ path, query: { fired: shown === 'fired', ...cursor }, signal },
         });
       let found = await read(page);
-      // Mentions for which a rule fires can be rare: a page can be empty although later pages contain mentions.
+      // Mentions for which a rule fires can be rare, so a page can be empty although later pages contain mentions.
       while (found.data.length === 0 && found.nextCursor) found = await read({ cursor: found.nextCursor });
       return found;
     },

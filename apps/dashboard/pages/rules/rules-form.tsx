@@ -39,7 +39,7 @@ export function RulesForm({
   const [wasTried, setTried] = useState(false);
   const [refused, setRefused] = useState<Faults>(new Map());
   const missing = faultsOf(rules);
-  // A fault that the form found disappears when the member corrects the field. A fault from the API disappears when the
+  // A fault that the form found is shown until the member corrects the field. A fault from the API is shown until the
   // member changes the rule.
   const faults: Faults = new Map([...refused, ...(wasTried ? missing : [])]);
   const refuse = (error: unknown) => setRefused(faultsOfRefusal(error));
@@ -64,7 +64,7 @@ export function RulesForm({
     onError: refuse,
   });
   const change = (next: RuleDraft[], changed?: number) => {
-    // When rules are added, moved or removed, the paths in the API's faults are no longer correct.
+    // After rules are added, moved or removed, the paths in the API's faults are wrong.
     const isKept = (path: string) => changed !== undefined && !path.startsWith(`rules[${changed}]`);
     setRefused(new Map([...refused].filter(([path]) => isKept(path))));
     setRules(next);

@@ -9,7 +9,10 @@ import { NewPasswordField } from '../../parts/password-field.js';
 import { Problem } from '../../parts/problem.js';
 import { SignPage } from '../../parts/sign-page.js';
 
-/** Creates the first account, joins an account by invitation, or creates an account if sign-up is open. */
+/**
+ * Shows the form with which a person creates the first account, joins an account by invitation, or creates an account
+ * if sign-up is open.
+ */
 export function Component() {
   const fragment = useFragment();
   const { data: options } = useQuery(signUpOptions);

@@ -11,7 +11,7 @@ import { suggestedTerms, type Plan } from './plan.js';
 
 const TagsField = lazy(() => import('./tags-field.js'));
 
-/** Sources that need more than a term. Members select these sources in the editor. */
+/** Sources that need more criteria than a term. Members add these sources in the editor. */
 const NEEDS_MORE: ReadonlySet<Source> = new Set(['ai_answers', 'vinted']);
 const LIST_FORMAT = new Intl.ListFormat('en');
 
@@ -105,7 +105,8 @@ const TERMS = {
 interface TermsProps {
   terms: string[];
   /**
-   * True if the field is enabled: there is a name from which terms are suggested, or the member has changed the terms.
+   * Whether the field is enabled. True if there is a name from which terms are suggested, or if the member has changed
+   * the terms.
    */
   isWanted: boolean;
   onChange: (terms: string[]) => void;
@@ -177,7 +178,7 @@ function SourceChips({ sources, chosen, onChange }: ChipsProps) {
   );
 }
 
-/** Shows the reason why a source is not preselected, shown beside its name. */
+/** Shows, beside the name of a source, why the source is not preselected. */
 function SourceNeed({ source }: { source: SourceState }) {
   const need = needOf(source);
   return (

@@ -10,7 +10,7 @@ import { Empty } from '../states.js';
 import { Time } from '../time.js';
 
 const FIRST_ITEMS = 12;
-/** Items that are at most this old are counted as recent. */
+/** Items up to this age are counted as recent. */
 const RECENT_DAYS = 7;
 
 /** Shows the number of matches for each source, then the items: first the matches, the newest at the top. */

@@ -48,7 +48,7 @@ export function usePreview({ terms, sources, feedUrls }: PreviewQuestion) {
     refetchInterval: ({ state }) => (isOver(state.data?.status) ? false : POLL_MS),
   });
   const items = useQuery({
-    // This key differs from the key on the page of a run, which reads the items in pages.
+    // The key differs from the query key on the page of an Explore, which reads the items page by page.
     queryKey: ['/v1/explore', path.id, 'preview'],
     queryFn: ({ signal }) => api.get('/v1/explore/{id}/items', { path, query: { limit: 200 }, signal }),
     enabled: isOver(run.data?.status),

@@ -4,7 +4,7 @@ import { typeOf, type ClauseDraft, type RuleDraft } from './clauses.js';
 /** The texts of faults by the path of the field in the request (`rules[0].name`). */
 export type Faults = ReadonlyMap<string, string>;
 
-/** Returns the missing and invalid values in the rules of the form, before the rules are sent. */
+/** Returns the faults of missing and invalid values in the rules of the form, before the rules are sent. */
 export function faultsOf(rules: readonly RuleDraft[]): Faults {
   return new Map(
     rules.flatMap((rule, index) =>

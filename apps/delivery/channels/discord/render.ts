@@ -4,7 +4,7 @@ import { cut, fitted, moreLine, withoutPings, type Entry, type Message } from '.
 const MAX_DESCRIPTION_LENGTH = 4096;
 const MAX_AUTHOR_LENGTH = 256;
 const MAX_FOOTER_LENGTH = 2048;
-/** The limit of all texts of all embeds together. */
+/** Maximum length of all texts of all embeds together. */
 const MAX_CHARACTERS = 6000;
 
 /**
@@ -48,12 +48,12 @@ function entryText({ title, url, text, meta }: Entry): string {
   return [head, meta ? `*${escaped(meta)}*` : '', escaped(text)].filter(Boolean).join('\n');
 }
 
-/** Discord's Markdown shows ASCII punctuation after a backslash literally. */
+/** Escapes a text: Discord's Markdown shows ASCII punctuation after a backslash unchanged. */
 function escaped(text: string): string {
   return withoutPings(text).replace(/[\\*_~`|>#[\]()<:-]/g, (character) => `\\${character}`);
 }
 
-/** Returns an address inside a link of Markdown. */
+/** Returns an address in the form in which a Markdown link can contain it. */
 function inParentheses(url: string): string {
   return url.replace(
     /[()<>\s\\]/g,

@@ -11,7 +11,7 @@ export interface RenderedMail {
   images: { cid: string; png: Buffer }[];
 }
 
-/** A subject of this length stays readable, and needs no more than two lines of a header. */
+/** Maximum length of a subject. Such a subject stays readable, and needs at most two lines of a header. */
 const MAX_SUBJECT_LENGTH = 120;
 
 /**
@@ -118,7 +118,7 @@ interface DrawnChart {
   height: number;
 }
 
-/** Returns the picture with its labels, which are text. */
+/** Returns the HTML of a picture with its labels, which are text. */
 function chartHtml({ chart, cid, width, height }: DrawnChart): string {
   const alt = escapeAttribute(chart.title);
   const image = `<img src="cid:${cid}" alt="${alt}" width="${width}" height="${height}" style="display:block;width:100%;max-width:${width}px;height:auto">`;

@@ -1,6 +1,6 @@
 import { cut, fitted, moreLine, withoutPings, type Entry, type Message, type Section } from '../message.js';
 
-/** A run of text: Markdown in it is not parsed. */
+/** A run of text. Teams does not parse Markdown in a run. */
 export interface TextRun {
   type: 'TextRun';
   text: string;
@@ -43,8 +43,8 @@ const MAX_BYTES = 26 * 1024;
 const MAX_TITLE_LENGTH = 300;
 
 /**
- * Returns the message for a workflow webhook of Teams. All texts are runs, in which no Markdown is parsed; a mention
- * would need an entity in addition to the text, and the message contains none.
+ * Returns the message for a workflow webhook of Teams. All texts are runs, in which no Markdown is parsed. A mention
+ * would need an entity in addition to the text, and the message contains no entities.
  */
 export function renderTeams(message: Message): TeamsMessage {
   return fitted(

@@ -8,7 +8,7 @@ export type TelegramMessage = Pick<
   'chat_id' | 'text' | 'parse_mode' | 'link_preview_options'
 >;
 
-/** Telegram counts the characters without the markup. */
+/** Maximum length of a message. Telegram counts the characters without the markup. */
 const MAX_TEXT_LENGTH = 4096;
 const MAX_TITLE_LENGTH = 300;
 
@@ -29,7 +29,7 @@ export function renderTelegram(message: Message, chatId: string): TelegramMessag
   );
 }
 
-/** Returns the text that Telegram shows. */
+/** Returns the text without markup, as Telegram shows it. */
 export function withoutMarkup(html: string): string {
   return html
     .replace(/<[^>]*>/g, '')

@@ -1,16 +1,19 @@
 import { jsonOf, chatResultOf, waitMs, type ChatResponse, type ChatResult } from '../chat-response.js';
 
-/** The token is not valid, the bot was removed from the chat, or there is no such bot. */
+/**
+ * Statuses that mean that the destination is gone: the token is not valid, the bot was removed from the chat, or there
+ * is no such bot.
+ */
 const GONE = [401, 403, 404];
 const BAD_REQUEST = 400;
 const API = 'https://api.telegram.org';
 
-/** @param botToken checked earlier, because it becomes a part of the path */
+/** @param botToken must have been checked, because it becomes a part of the path */
 export function telegramUrl(botToken: string): string {
   return `${API}/bot${botToken}/sendMessage`;
 }
 
-/** The Bot API answers `{ok, error_code?, description?, parameters?: {retry_after?}}`. */
+/** Reads the result from the Bot API's answer `{ok, error_code?, description?, parameters?: {retry_after?}}`. */
 export function telegramResult(answer: ChatResponse): ChatResult {
   const { ok, description, parameters } = jsonOf(answer.body) as {
     ok?: unknown;

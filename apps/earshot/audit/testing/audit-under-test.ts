@@ -119,10 +119,10 @@ export function tampered(
   return { ...input, decisions };
 }
 
-/** The time and the command. */
+/** A command, and the time at which it is executed. */
 export type Step = [string, LedgerCommand];
 
-/** Returns a ledger whose stream and tables agree, with some changed movements. */
+/** Returns the input of an audit: a ledger with some changed movements, whose stream and tables agree. */
 export function ledgerOf(
   steps: readonly Step[],
   forge: (movements: CreditMovement[], n: number) => CreditMovement[] = (movements) => movements,

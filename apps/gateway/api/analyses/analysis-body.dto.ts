@@ -32,7 +32,7 @@ export class AnalysisBodyDto {
     type: 'string',
     format: 'uuid',
   })
-  @Described('Each mention is charged once, even if the list contains it twice')
+  @Described('Each mention is charged once, even if the list contains the mention twice')
   mentionIds!: string[];
 
   @Optional()

@@ -18,8 +18,8 @@ const WINDOW_MS = 90 * 24 * 3_600_000;
 const MAX_BRANDS = 20;
 
 /**
- * Lists the stored answers of AI engines. Each answer has the positions of the requested brands, or else of the brands
- * of the search. Free.
+ * Lists the stored answers of AI engines. Each answer has the positions of the requested brands. If none are requested,
+ * it has the positions of the brands of the search. Free.
  */
 @Controller()
 export class AnswersController {

@@ -6,11 +6,13 @@ import { TreatmentDto } from '../keywords/keyword-body.dto.js';
 export class BacktestBodyDto extends TreatmentDto {
   @Optional()
   @DateTime()
-  @Described('Earlier times than 90 days ago are treated as 90 days ago. Default: 30 days ago')
+  @Described(
+    'Beginning of the window. A time more than 90 days ago is treated as 90 days ago. Default: 30 days ago',
+  )
   since?: string;
 }
 
-/** Returns the body without `since`, as a change of the keyword. */
+/** Returns the body without `since`, in the form of a change of the keyword. */
 export function changesOf({ since: _, ...changes }: BacktestBodyDto): JsonObject {
   return JSON.parse(JSON.stringify(changes)) as JsonObject;
 }

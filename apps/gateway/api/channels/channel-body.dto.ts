@@ -21,7 +21,9 @@ function secretUrlFault(value: unknown): string | undefined {
   return isMasked(value) ? undefined : httpUrlFault(value);
 }
 
-/** The token becomes a part of a URL's path, so only some characters are accepted. */
+/**
+ * Returns the fault of a bot's token. The token becomes a part of a URL's path, so only some characters are accepted.
+ */
 function botTokenFault(value: unknown): string | undefined {
   if (isMasked(value) || (typeof value === 'string' && /^\d{1,20}:[\w-]{5,100}$/.test(value)))
     return undefined;
@@ -41,7 +43,7 @@ export function isMasked(value: unknown): boolean {
 
 /** The destination of a channel. Its keys depend on the kind. */
 @Described(
-  'email: `to`. slack, discord, teams: `webhookUrl`. telegram: `botToken`, `chatId`. webhook: `url`. Responses contain a secret as `…` and its last four characters. A request with this form does not change the secret.',
+  'email: `to`. slack, discord, teams: `webhookUrl`. telegram: `botToken`, `chatId`. webhook: `url`. Responses contain a secret as `…` and its last four characters. If a request contains a secret in this form, the stored secret does not change.',
 )
 export class ChannelConfigDto {
   @Optional()

@@ -23,7 +23,7 @@ const SHOWN_CHARACTERS = 4;
 /**
  * Returns the faults of a config that its decorators cannot find: keys that do not fit the kind, a masked secret that
  * is not the stored secret, and duplicate addresses.
- * @param before the stored channel; its secret does not change if the config contains the masked form
+ * @param before the stored channel; the config may contain the masked form of the stored secret
  */
 export function configFaults(kind: ChannelKind, config: ChannelConfigDto, before?: ChannelRow): Fault[] {
   const wanted = KEYS[kind] ?? [];
@@ -45,7 +45,10 @@ export function configFaults(kind: ChannelKind, config: ChannelConfigDto, before
   ];
 }
 
-/** Returns the config as it is stored. @param before the stored channel, for a secret that does not change */
+/**
+ * Returns the config as it is stored. @param before the stored channel; its secret is used if the config contains the
+ * masked form
+ */
 export function storedConfig(
   kind: ChannelKind,
   config: ChannelConfigDto,

@@ -23,8 +23,8 @@ const TEXTS: Readonly<Record<AddressAnswer, { question: string; button: string; 
 };
 
 /**
- * The pages that mails link to, for people without an account. GET only shows a question, because mail programs and
- * scanners also open links. POST makes the change; it is also the one-click unsubscription of RFC 8058.
+ * Serves the pages that mails link to, for people without an account. GET only shows a question, because mail programs
+ * and scanners also open links. POST makes the change; a POST is also the one-click unsubscription of RFC 8058.
  */
 @Controller('channels')
 export class ChannelPagesController {

@@ -44,10 +44,10 @@ import {
 import { ChannelBodyDto, ChannelChangeDto, isMasked, type ChannelConfigDto } from './channel-body.dto.js';
 import { configFaults, configView, storedConfig } from './channel-config.js';
 
-/** A chat service must answer within 10 s, a mail server within 14 s. */
+/** Maximum time of a test: a chat service must answer within 10 s, a mail server within 14 s. */
 const TIMEOUT_MS = 20_000;
 
-/** The channels of an account. Free. */
+/** The routes of channels. Free. */
 @Controller('v1/channels')
 export class ChannelsController {
   constructor(
@@ -132,7 +132,7 @@ export class ChannelsController {
     return this.view(accountId, channelId);
   }
 
-  /** Keywords that used the channel keep its id, but send nothing to the channel any more. */
+  /** Deletes a channel. Keywords that use the channel keep its id, but send nothing to it any more. */
   @Delete(':id')
   @HttpCode(204)
   async delete(@From() { accountId }: Caller, @Param('id') given: string): Promise<void> {

@@ -35,13 +35,13 @@ export class CoverageController {
     const keyword = await this.keywords.keyword(accountId, id);
     if (!keyword) throw Refusal.notFound('keyword');
     const [runs, lags, next, watches] = await Promise.all([
-      // A later check can have read the end of the window.
+      // Checks after the window are read too, because such a check can have read the end of the window.
       this.coverage.runs(accountId, id, since, new Date(until.getTime() + DAY_MS)),
       this.coverage.lags(accountId, id, since, until),
       this.coverage.nextChecks(id),
       this.keywords.watchesOfKeywords([id]).then((found) => (found.get(id) ?? []).map(({ watch }) => watch)),
     ]);
-    // A search that was reset has had several watches.
+    // A search that started over has had several watches.
     const searches = new Map<string, WatchEntity[]>();
     for (const watch of watches) {
       const searchId = watch.searchId ?? watch.watchId;

@@ -27,9 +27,8 @@ const MORE_THAN_READ = 'more was published than one check can read';
 /**
  * Returns the timeline of a search: windows without holes, oldest first. If a successful check also read the time of
  * earlier failures, that time is covered, with the failure as its reason. The timeline ends at `until`, or now if that
- * is earlier. It already ends at the last check if this check did not fail, the search runs, and the next check is not
- * overdue.
- * @param since ms; windows before it are cut
+ * is earlier, or at the last check (see `endOf`).
+ * @param since ms; windows are cut at this time
  * @param until ms
  * @param now ms
  */
@@ -106,7 +105,7 @@ class Timeline {
     });
   }
 
-  /** Adjacent windows with the same status and reason become one window. */
+  /** Joins adjacent windows with the same status and reason. */
   windows(): CoverageWindow[] {
     const merged: CoverageWindow[] = [];
     for (const part of this.parts) {

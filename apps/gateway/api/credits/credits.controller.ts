@@ -9,7 +9,7 @@ import { CreditReads, type LedgerPosition, type MovementRow, type Usage } from '
 
 const KINDS = ['charge', 'grant', 'pack_expiry', 'renewal', 'allowance_change'] as const;
 
-/** The credits of an account, and all movements of them. Free. */
+/** The routes of the credits of an account, and of all movements of these credits. Free. */
 @Controller('v1/credits')
 export class CreditsController {
   constructor(
@@ -36,7 +36,7 @@ export class CreditsController {
       // The part of the balance that is reserved for work that has begun.
       creditsReserved: balance.reserved,
       usedThisPeriod: usage.reduce((sum, { credits }) => sum + credits, 0),
-      // Semantic questions and analyses do not read a source.
+      // Charges for semantic questions and analyses have no source.
       bySource: sumBy(
         usage.filter(({ source }) => source !== ''),
         ({ source }) => source,

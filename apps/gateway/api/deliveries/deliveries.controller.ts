@@ -25,7 +25,7 @@ import { ResendBodyDto } from './resend-body.dto.js';
 
 const WINDOW_MS = 7 * 24 * 3_600_000;
 
-/** Deliveries of events to receivers. Free. */
+/** The routes of deliveries of events to receivers. Free. */
 @Controller('v1/deliveries')
 export class DeliveriesController {
   constructor(

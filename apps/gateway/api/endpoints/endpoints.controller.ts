@@ -13,7 +13,7 @@ import { QueryReader, type RawQuery } from '../../http/query.js';
 import { EndpointReads, type EndpointRow } from '../../reads/endpoint-reads.js';
 import { EnableBodyDto } from './enable-body.dto.js';
 
-/** The webhook addresses of an account, and their state. Free. */
+/** The routes of the webhook addresses of an account, and of their state. Free. */
 @Controller('v1/endpoints')
 export class EndpointsController {
   constructor(
@@ -38,7 +38,7 @@ export class EndpointsController {
     };
   }
 
-  /** Enables deliveries to the endpoint again. An endpoint that is not disabled does not change. */
+  /** Enables deliveries to the endpoint again. Changes nothing if the endpoint is not disabled. */
   @Post('enable')
   @HttpCode(200)
   async enable(@From() { accountId }: Caller, @CommandId() commandId: string, @Body() raw: unknown) {
@@ -49,7 +49,7 @@ export class EndpointsController {
       COMMANDS.enableEndpoint,
       create(EnableEndpointSchema, { commandId, accountId, url }),
     );
-    // An address that only a replay used is listed only while it fails, so this second read can find nothing.
+    // An address that only a replay used is listed only while it fails, so this second read may not find the address.
     return endpointView((await this.reads.endpoint(accountId, url)) ?? { ...endpoint, ...HEALTHY });
   }
 }

@@ -34,7 +34,7 @@ export class ExploreController {
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
-  /** Free. If the Explore would be refused, the result contains that refusal. */
+  /** Estimates an Explore. Free. If the Explore would be refused, the result contains the refusal. */
   @Post('estimate')
   @HttpCode(200)
   async estimate(@From() { accountId }: Caller, @Body() raw: unknown) {
@@ -126,7 +126,7 @@ function exploreView(row: ExploreRow) {
   };
 }
 
-/** `failed` means that no source has answered. */
+/** Returns the state of an Explore. `failed` means that all sources have ended and none has answered. */
 function statusOf({ sources }: ExploreRow): 'queued' | 'running' | 'done' | 'failed' {
   const open = sources.filter(({ status }) => status === 'queued' || status === 'running');
   if (open.length === 0) return sources.some(({ status }) => status === 'done') ? 'done' : 'failed';

@@ -8,14 +8,15 @@ const MAC_BYTES = 24;
 /** The properties of a keyword that determine the address of its feed. */
 export interface FeedKeyword {
   keywordId: string;
-  /** Changes with each rotation. */
+  /** Changes when the addresses are replaced. */
   feedKey: string;
 }
 
 /**
- * The secrets of feed addresses: the keyword's id and a code that can be computed only with the master key. The secrets
- * are not stored. A rotation makes every earlier address of the keyword invalid. During a rotation of the master key,
- * addresses that were made with the earlier master key stay valid.
+ * Makes and checks the secrets of feed addresses. A secret consists of the keyword's id and a code that can be computed
+ * only with the master key. The secrets are not stored. Replacing the addresses of a keyword makes all its earlier
+ * addresses invalid. During a rotation of the master key, addresses that were made with the earlier master key stay
+ * valid.
  */
 export class FeedAddresses {
   private readonly keys: readonly Buffer[];
@@ -39,7 +40,7 @@ export class FeedAddresses {
     return `${base}/feeds/${file}`;
   }
 
-  /** Returns 54 characters of base64url. */
+  /** Returns the secret of a keyword's feeds: 54 characters of base64url. */
   secretOf(keyword: FeedKeyword): string {
     const mac = macOf(this.keys[0]!, keyword);
     return Buffer.concat([bytesOf(keyword.keywordId), mac]).toString('base64url');

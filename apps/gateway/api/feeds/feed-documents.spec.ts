@@ -16,7 +16,7 @@ const content = (mentions: MentionRow[], name = 'Acme') => ({
 });
 
 describe('the feed of a keyword', () => {
-  it('contains any text of a post as text, and never as markup [feeds.open]', () => {
+  it('contains each text of a post as text, never as markup [feeds.open]', () => {
     const hostile = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 40 }),
       fc.constantFrom(
@@ -72,7 +72,7 @@ describe('the address of a feed', () => {
   const [key, next] = ['ab'.repeat(32), 'cd'.repeat(32)];
   const keyword = { keywordId: newId(), feedKey: '' };
 
-  it('belongs to one keyword, one rotation and one installation [feeds.rotate]', () => {
+  it('is valid only for one keyword, in one installation, until the addresses are replaced [feeds.rotate]', () => {
     const addresses = new FeedAddresses(key, '');
     const secret = addresses.secretOf(keyword);
     expect(secret).toMatch(/^[\w-]{54}$/);

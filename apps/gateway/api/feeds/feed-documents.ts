@@ -54,7 +54,7 @@ export function jsonDocument({ name, address, mentions }: FeedContent): string {
       ...(isWeb(row.url) && { url: clean(row.url) }),
     })),
   });
-  // A feed must have a list of items, and the library leaves out an empty list.
+  // A JSON Feed must have a list of items, but the library leaves out an empty list.
   return JSON.stringify({ ...(feed as object), ...(mentions.length === 0 && { items: [] }) });
 }
 
@@ -78,7 +78,7 @@ function isWeb(url: string): boolean {
   return /^https?:\/\//i.test(url) && URL.canParse(url);
 }
 
-/** Removes the characters that XML does not allow. XML does not allow them in escaped form either. */
+/** Removes the characters that XML does not allow, even in escaped form. */
 function clean(text: string): string {
   // oxlint-disable-next-line no-control-regex -- these characters are removed
   return text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '');

@@ -12,7 +12,10 @@ import { atomDocument, jsonDocument } from './feed-documents.js';
 
 const MENTIONS = 50;
 const WINDOW_MS = 90 * 86_400_000;
-/** Documents are kept for this time, because feed readers send many requests and no quota limits these requests. */
+/**
+ * The document of a feed is kept in memory for this time, because feed readers send many requests, which no quota
+ * limits.
+ */
 const KEPT_MS = 10_000;
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;
 
@@ -22,7 +25,7 @@ const FORMATS = {
   json: { type: 'application/feed+json; charset=utf-8', document: jsonDocument },
 } as const;
 
-/** Headers of every feed. A feed is only for feed readers, and its address is a secret. */
+/** Headers of every feed. They keep the feed out of search engines and its address secret. */
 const HEADERS = {
   'cache-control': 'private, max-age=60',
   'content-security-policy': "default-src 'none'",
@@ -32,8 +35,8 @@ const HEADERS = {
 };
 
 /**
- * The feeds of keywords: the newest mentions, without dropped and hidden mentions. Everyone who has the address can
- * read them.
+ * Serves the feeds of keywords: the newest mentions, without dropped and hidden mentions. Everyone who has the address
+ * of a feed can read the feed.
  */
 @Controller('feeds')
 export class FeedPagesController {

@@ -15,7 +15,7 @@ import { QueryReader, type RawQuery } from '../../http/query.js';
 import { AccessReads, type KeyRow } from '../../reads/access-reads.js';
 import { KeyBodyDto, KeyChangeDto } from './key-body.dto.js';
 
-/** The API keys of an account. An owner sees and changes all keys, an editor only their own keys. */
+/** The routes of API keys. An owner sees and changes all keys of the account, an editor only the editor's own keys. */
 @Controller('v1/keys')
 export class KeysController {
   constructor(
@@ -24,7 +24,7 @@ export class KeysController {
     private readonly cursors: Cursors,
   ) {}
 
-  /** Only this answer contains the key. */
+  /** Creates a key. Only this answer contains the key. */
   @Post()
   @HttpCode(201)
   async create(@From() { accountId, by }: Caller, @CommandId() commandId: string, @Body() raw: unknown) {
@@ -76,7 +76,7 @@ export class KeysController {
     return this.view(accountId, keyId, command.ofMember);
   }
 
-  /** A gateway can accept the revoked key for a few seconds more. */
+  /** Revokes a key. A gateway can accept the revoked key for up to 5 seconds. */
   @Delete(':id')
   @HttpCode(204)
   async revoke(
@@ -103,7 +103,10 @@ function memberOfVisibleKeys({ role, by }: Caller): string {
   return role === 'owner' ? '' : by.id;
 }
 
-/** A key without a limit of its own has the limit of the gateway's setting. */
+/**
+ * Returns the part of a key's view with its MCP limit. For a key without a limit of its own, the gateway's setting
+ * applies.
+ */
 function limitOf(mcpDailyCredits: number | null | undefined): { mcpDailyCredits?: number } {
   return typeof mcpDailyCredits === 'number' ? { mcpDailyCredits } : {};
 }

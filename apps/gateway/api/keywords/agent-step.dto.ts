@@ -6,7 +6,7 @@ const TYPES = ['string', 'number', 'boolean', 'enum'];
 const MAX_FIELDS = 12;
 const MAX_DESCRIPTION_LENGTH = 200;
 const MAX_VALUES = 12;
-/** The largest number that a stored step can contain. */
+/** The largest `maxLength`: the largest number that a stored step can contain. */
 const MAX_LENGTH = 2 ** 31 - 1;
 
 const FIELD = object(
@@ -21,7 +21,7 @@ const FIELD = object(
 /** The JSON schema of the fields of an agent's output. */
 export const AGENT_FIELDS = { ...mapOf(FIELD), minProperties: 1, maxProperties: MAX_FIELDS };
 
-/** One instruction and the flat schema of its answer. The user chooses the keys of the schema. */
+/** An agent step: one instruction, and the flat schema of the answer. The user chooses the keys of the schema. */
 export class AgentStepDto {
   @IsString() @Length(1, 800) @NotBlank() instruction!: string;
   @IsObject()

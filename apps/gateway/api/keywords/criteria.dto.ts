@@ -33,14 +33,19 @@ import {
 } from '../../http/validators.js';
 import { FREE_FORM, textOf } from '../../openapi/schema.js';
 
-/** Much larger than the limit of every plan. The plan's limit is checked later. */
+/**
+ * Maximum number of terms, much larger than the limit of every plan. The limit of the account's plan is checked later.
+ */
 const MAX_TERMS = 500;
 const MAX_TERM_LENGTH = 60;
-/** In KiB of JSON. The filters are stored with each search of a keyword, in one message. */
+/**
+ * Maximum size of the filters as JSON, in KiB. The filters are stored with each search of a keyword, all in one
+ * message.
+ */
 const MAX_FILTERS_KIB = 16;
 /** The fields `page` and `perPage` are stored as 32-bit integers. */
 const MAX_PAGE = 2 ** 31 - 1;
-/** One year. */
+/** In seconds: one year. */
 export const MAX_INTERVAL_SECONDS = 31_536_000;
 
 function termFault(term: unknown): string | undefined {

@@ -21,7 +21,7 @@ function read(body: Json): JsonObject {
 }
 
 describe('the definition from a create body', () => {
-  it('fills in every default [keywords.object]', () => {
+  it('contains the default of every key that the body does not contain [keywords.object]', () => {
     expect(read(minimalKeyword())).toEqual({
       name: 'Acme',
       refreshIntervalSeconds: 600,
@@ -55,7 +55,7 @@ describe('the definition from a create body', () => {
     expect(JSON.stringify(read(body)).split(id.toLowerCase())).toHaveLength(3);
   });
 
-  it('contains a schedule time with an offset in UTC, and a time without an offset as local time of the zone [requests.offsets]', () => {
+  it('converts a schedule time with an offset to UTC, and keeps a time without an offset as local time of the zone [requests.offsets]', () => {
     const schedule = {
       startsAt: '2026-03-01T12:00:00+02:00',
       endsAt: '2026-04-01T12:00',
@@ -116,7 +116,7 @@ describe('the definition from a create body', () => {
     expect(JSON.stringify(aiStep.schema)).toBe('{"__proto__":{"type":"string"}}');
   });
 
-  it('applies overrides when overridesEnabled is missing, and not when it is false [keywords.overrides]', () => {
+  it('applies overrides when overridesEnabled is missing, but not when overridesEnabled is false [keywords.overrides]', () => {
     const enabled = (given: Json) =>
       (
         read(withValue(fullKeyword(), 'sources[0].searches[0].overridesEnabled', given))

@@ -4,7 +4,7 @@ import { hasOffset, instantIn, isoOf } from '#kernel';
 import { effectiveMute } from '#matching';
 import type { KeywordBodyDto, ScheduleDto } from './keyword-body.dto.js';
 
-/** Returns the definition from a body that was read, with the defaults filled in. */
+/** Returns the definition of a keyword from its body. Keys that are absent in the body get their defaults. */
 export function definitionOf(body: KeywordBodyDto): KeywordDefinition {
   const plain = JSON.parse(JSON.stringify(body)) as Record<string, JsonValue>;
   return fromJson(KeywordDefinitionSchema, {
@@ -29,7 +29,8 @@ export function definitionOf(body: KeywordBodyDto): KeywordDefinition {
 }
 
 /**
- * A time with an offset is an instant and is returned in UTC; a time without an offset stays a local time in the zone.
+ * Returns a schedule in its stored form. A time with an offset is converted to UTC; a time without an offset stays a
+ * local time of the zone.
  */
 function scheduleOf({ startsAt, endsAt, timezone }: ScheduleDto): JsonObject {
   const normalised = (text: string | null) =>

@@ -19,7 +19,7 @@ function codeOf(check: () => void): string {
 describe('an estimate token', () => {
   const { estimateToken, estimateTokenExpiresAt } = tokens.issue('ada', body, now);
 
-  it('is valid for 15 minutes and no longer', () => {
+  it('is valid for 15 minutes, and not longer', () => {
     expect(estimateTokenExpiresAt).toBe('2026-03-01T12:15:00.000Z');
     const at = (ms: number) => codeOf(() => tokens.check('ada', body, estimateToken, later(ms)));
     expect([at(899_999), at(900_000)]).toEqual(['accepted', 'conflict ESTIMATE_EXPIRED']);
@@ -46,7 +46,7 @@ describe('an estimate token', () => {
     ]);
   });
 
-  it('may be missing, except in a create through MCP', () => {
+  it('may be missing in a create, except through MCP', () => {
     const check = (required: boolean) => codeOf(() => tokens.check('ada', body, undefined, now, required));
     expect([check(false), check(true)]).toEqual(['accepted', 'invalid ESTIMATE_REQUIRED']);
   });

@@ -19,8 +19,8 @@ interface EstimateClaims {
 }
 
 /**
- * Signed tokens that keep an estimated price valid for 15 minutes. A token is bound to the account, the body, the
- * price book, and the keyword if it priced a change.
+ * Makes and checks signed tokens, which keep an estimated price valid for 15 minutes. A token is bound to the account,
+ * the body and the price book. The token of a change is also bound to the keyword.
  */
 export class EstimateTokens {
   private readonly signed: SignedText;

@@ -34,7 +34,7 @@ import { AgentStepDto } from './agent-step.dto.js';
 import { GlobalCriteriaDto, MAX_INTERVAL_SECONDS, SourceEntryDto } from './criteria.dto.js';
 import { RuleDto } from './rule.dto.js';
 
-/** A mute. A body can contain only its value, as a string. */
+/** A mute. A body can also contain a string, which is the `value` of a mute. */
 export class MuteDto {
   @IsString() @Length(1, 60) @NotBlank() value!: string;
   @Optional() @IsIn(MUTE_TARGETS) target?: string;
@@ -42,7 +42,7 @@ export class MuteDto {
   @Optional() @IsIn(MUTE_MATCHES) match?: string;
 }
 
-/** A VIP. A body can contain only its handle, as a string. */
+/** A VIP. A body can also contain a string, which is the `handle` of a VIP. */
 export class VipDto {
   @IsString() @Length(1, 60) @NotBlank() handle!: string;
   @Nullable() @IsIn(SOURCE_IDS) source?: SourceId | null;
@@ -77,7 +77,10 @@ export const WEBHOOK_EVENTS = [
 
 const TEXT_OR_OBJECT = 'must be a string or an object';
 
-/** The part of a keyword that decides what happens to its items; a backtest can change it. */
+/**
+ * The part of a keyword that decides what happens to the keyword's items. A backtest can test other values of this
+ * part.
+ */
 export class TreatmentDto {
   @Optional()
   @IsArray()
@@ -161,7 +164,10 @@ export const READ_ONLY_KEYS = [
   'warnings',
 ] as const;
 
-/** Replaces a string by an object with this one key. Validation refuses values that are neither strings nor objects. */
+/**
+ * Replaces a string by an object that has only this key. Validation refuses values that are neither strings nor
+ * objects.
+ */
 function instances<T>(dto: ClassConstructor<T>, value: unknown, key: string, max: number): unknown {
   const items = emptiedIfTooLong(flat(value), max);
   if (!Array.isArray(items)) return items;

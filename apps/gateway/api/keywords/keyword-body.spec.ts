@@ -12,10 +12,12 @@ import {
 const uuid = '0190a0b0-0000-7000-8000-000000000000';
 const instant = '2026-03-04T05:06:07Z';
 const search = 'sources[0].searches[0]';
-/** The spec tests only the shape: no search uses these words. */
+/** A part of a body for tests of its form: no search uses these words. */
 const words = (count: number) => many(count, (index) => `word ${index}`);
 
-/** Fields of the create body, with accepted values. `keyword-rules.spec.ts` tests the rules and the agent step. */
+/**
+ * Fields of the create body, with values that are accepted. `keyword-rules.spec.ts` tests the rules and the agent step.
+ */
 const ACCEPTED: [path: string, values: Json[]][] = [
   ['name', ['A', chars(80), '😀'.repeat(80)]],
   ['refreshIntervalSeconds', [1, 31_536_000]],
@@ -174,7 +176,7 @@ const labelled = (values: Json[]) =>
   values.map((value) => [(JSON.stringify(value) ?? 'left out').slice(0, 60), value] as const);
 
 describe('the validation of a keyword’s create body', () => {
-  it('accepts the smallest body, and a body with every kind of part', () => {
+  it('accepts the smallest body, and a body that contains every key', () => {
     expect(faultsOfKeyword(minimalKeyword())).toEqual([]);
     expect(faultsOfKeyword(fullKeyword())).toEqual([]);
   });
@@ -190,7 +192,7 @@ describe('the validation of a keyword’s create body', () => {
 
   describe.each(REFUSED)('refuses %s', (path, values) => {
     it.each(labelled(values))(
-      'as %s, and names its path and no other [limits.name, limits.lists, limits.mute-value, limits.term, limits.vip, limits.search-label, limits.ai-prompt, limits.replies-to, limits.terms, keywords.timezone]',
+      'as %s, and names only the path of the value [limits.name, limits.lists, limits.mute-value, limits.term, limits.vip, limits.search-label, limits.ai-prompt, limits.replies-to, limits.terms, keywords.timezone]',
       (_, value) => {
         const paths = faultsOfKeyword(withValue(fullKeyword(), path, value)).map((fault) => fault.path);
         // The path of a fault in `terms` ends with the index of the term. A fault in another list of words has the path
@@ -211,14 +213,14 @@ describe('the validation of a keyword’s create body', () => {
     'vipAuthors[1]',
     'channels[0]',
     'schedule',
-  ])('names an unknown key in %j [requests.unknown-key]', (parent) => {
+  ])('names an unknown key at %j [requests.unknown-key]', (parent) => {
     const path = parent === '' ? 'colour' : `${parent}.colour`;
     expect(faultsOfKeyword(withValue(fullKeyword(), path, 'red'))).toEqual([
       { path, message: 'is not a known key' },
     ]);
   });
 
-  it('reports all faults at once, including nested faults [requests.all-faults]', () => {
+  it('reports all faults together, including faults in nested objects [requests.all-faults]', () => {
     let body: Json = fullKeyword();
     body = withValue(body, 'name', '');
     body = withValue(body, 'globalCriteria.match', 'fuzzy');
@@ -251,7 +253,7 @@ describe('the validation of a keyword’s create body', () => {
     ]);
   });
 
-  it('checks the meaning of all keys even if the shape of the body has a fault', () => {
+  it('checks the values of all keys even if the type of one key is wrong', () => {
     const body = {
       ...minimalKeyword(),
       sources: undefined,

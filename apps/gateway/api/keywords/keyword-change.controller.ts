@@ -22,7 +22,7 @@ import { KeywordReads } from '../../reads/keyword-reads.js';
 import { KeywordInput } from './keyword-input.js';
 import { KeywordViews } from './keyword-views.js';
 
-/** Maximum number of attempts to apply a change, if other requests change the keyword meanwhile. */
+/** Maximum number of attempts to apply a change. An attempt fails if another request changes the keyword meanwhile. */
 const CHANGE_ATTEMPTS = 5;
 
 /** Changes, pauses, resumes and deletes a keyword. */
@@ -46,7 +46,7 @@ export class KeywordChangeController {
     return this.change(caller, id, raw, 'camel');
   }
 
-  /** Does not change a keyword that the user has already paused. */
+  /** Pauses a keyword. Changes nothing if the user has already paused the keyword. */
   @Post(['v1/keywords/:id/pause', 'v1/queries/:id/pause'])
   @HttpCode(200)
   async pause(@From() { accountId }: Caller, @CommandId() commandId: string, @Param('id') id: string) {
@@ -56,7 +56,7 @@ export class KeywordChangeController {
     return this.views.of(accountId, id);
   }
 
-  /** Does not change a keyword that runs. */
+  /** Resumes a keyword. Changes nothing if the keyword runs. */
   @Post(['v1/keywords/:id/resume', 'v1/queries/:id/resume'])
   @HttpCode(200)
   async resume(@From() { accountId }: Caller, @CommandId() commandId: string, @Param('id') id: string) {
@@ -66,7 +66,7 @@ export class KeywordChangeController {
     return this.views.of(accountId, id);
   }
 
-  /** Retires the keyword. With `purge=true`, deletes it and its events permanently. */
+  /** Retires the keyword. With `purge=true`, deletes the keyword and its events permanently. */
   @Delete(['v1/keywords/:id', 'v1/queries/:id'])
   @HttpCode(204)
   async remove(

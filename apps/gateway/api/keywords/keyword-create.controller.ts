@@ -63,7 +63,8 @@ export class KeywordCreateController {
   }
 
   /**
-   * If the create or the change would be refused, the result contains the refusal. An outage is thrown.
+   * Estimates a body. If the create or the change would be refused, the result contains the refusal. An outage is
+   * thrown.
    * @throws Refusal `not-found` if the account does not have the keyword of the parameter `keyword`
    */
   private async estimate({ accountId }: Caller, rawQuery: RawQuery, raw: unknown, spelling: Spelling) {

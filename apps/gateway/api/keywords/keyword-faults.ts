@@ -50,7 +50,7 @@ function actionFault(
   return undefined;
 }
 
-/** Ids must be unique in their list. */
+/** Returns the faults of ids that occur twice in a list. */
 function duplicateIdFaults(items: readonly { id?: string }[], path: string): Fault[] {
   const known = new Set<string>();
   return items.flatMap(({ id }, index) => {
@@ -136,8 +136,8 @@ function sourceFaults(body: KeywordBodyDto, index: number, sources: Sources): Fa
       const own = search.overridesEnabled === false ? {} : (search.overrides ?? {});
       const resolved = resolveCriteria(global, criteriaOf(own));
       return searchFaults(entry.source, resolved, '', sources).map((fault) => {
-        // The fault belongs to the global criteria if only they contain the key. A missing key is a fault of the
-        // search.
+        // The fault belongs to the global criteria if only the global criteria contain the key. A missing key is a
+        // fault of the search.
         const isGlobal = hasValueAt(body.globalCriteria, fault.path) && !hasValueAt(own, fault.path);
         return {
           ...fault,

@@ -73,8 +73,8 @@ const DEPENDENT_KEYS: readonly (readonly string[])[] = [
 
 /**
  * Returns whether the fault is about a key of the body, or about a key that depends on a key of the body. Other keys
- * can have become invalid since they were stored, for example because a source is no longer configured. Such a key is
- * not a fault of this change.
+ * can have become invalid after they were stored, for example because a source is no longer configured. This change did
+ * not cause such a fault.
  */
 function concerns({ path }: Fault, given: ReadonlySet<string>): boolean {
   const key = /^[^.[]*/.exec(path)?.[0] ?? '';

@@ -163,7 +163,7 @@ describe('the checks of the rules and the agent step of a keyword', () => {
 
   describe.each(REFUSED)('refuse %s', (path, values) => {
     it.each(labelled(values))(
-      'as %s, and name its path and no other [limits.lists, limits.rules, limits.rule-name, limits.agent-instruction, limits.agent-schema]',
+      'as %s, and name only the path of the value [limits.lists, limits.rules, limits.rule-name, limits.agent-instruction, limits.agent-schema]',
       (_, value) => {
         const paths = faultsOfKeyword(withValue(fullKeyword(), path, value)).map((fault) => fault.path);
         expect([...new Set(paths)]).toEqual([path]);
@@ -227,7 +227,7 @@ describe('the checks of the rules and the agent step of a keyword', () => {
   });
 
   it.each(WRONG_FIELDS)(
-    'refuse the answer field %j and name the reason [limits.field-description, limits.agent-schema]',
+    'refuse the answer field %j and state the reason [limits.field-description, limits.agent-schema]',
     (field, says) => {
       expect(faultsOfKeyword(withValue(fullKeyword(), 'aiStep', step({ 'my field': field })))).toEqual([
         { path: 'aiStep.schema', message: `has a faulty field "my field": ${says}` },

@@ -11,7 +11,9 @@ import { definitionView } from './definition.js';
 import type { Sources } from './keyword-faults.js';
 import { modelFaults } from './model-faults.js';
 
-/** Keyword objects of the interface: the create body with its effective values, and the read-only keys. */
+/**
+ * Builds the keyword objects that the API returns: the create body with its effective values, and the read-only keys.
+ */
 @Injectable()
 export class KeywordViews {
   constructor(
@@ -34,7 +36,7 @@ export class KeywordViews {
   }
 
   private view(keyword: KeywordEntity, all: readonly WatchRead[]) {
-    // Replaced watches of a keyword are left out. A retired keyword shows all the watches that it had.
+    // Replaced watches of a keyword are left out. If the keyword is retired, all its watches are shown.
     const watches = all.filter(({ watch }) => keyword.state === 'retired' || !watch.retiredAt);
     const definition = definitionView(keyword.definition);
     const warnings = modelFaults(definition, this.hasModel);

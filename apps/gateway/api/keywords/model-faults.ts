@@ -12,7 +12,7 @@ interface WithModel {
 
 /**
  * Returns a fault for each key that needs a language model, if the installation has none. A create with such a fault is
- * refused, and also a change that gives the key another value. A stored keyword shows the fault as a warning.
+ * refused. A change is refused if it gives the key another value. A stored keyword shows the fault as a warning.
  */
 export function modelFaults({ aiStep, aiPreset }: WithModel, hasModel: boolean): Fault[] {
   if (hasModel) return [];

@@ -104,7 +104,7 @@ export class RuleDto {
   @Check((value) => (typeof value === 'object' && value !== null ? undefined : 'must be a condition'))
   @ValidateNested({ context: { dto: () => ConditionDto } })
   @Type((options) => conditionClassOf(options?.object.when))
-  // class-validator accepts a list in place of an object, and refuses null. So a list is replaced by null.
+  // Replaces a list by null: class-validator would accept a list in place of an object, but refuses null.
   @Transform(({ value }) => (Array.isArray(value) ? null : (value as unknown)), { toClassOnly: true })
   when!: ConditionDto;
   @ListOf(() => ActionDto, 1, 4) then!: ActionDto[];

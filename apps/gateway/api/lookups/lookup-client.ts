@@ -7,7 +7,9 @@ import { CommandClient } from '#transport';
 import { SOURCES } from '../../config.js';
 import { unavailability, type Sources } from '../keywords/keyword-faults.js';
 
-/** A lookup can make two requests. Each waits up to 10 s for its turn and up to 20 s for its answer. */
+/**
+ * Maximum time of a lookup. It can make two requests; each waits up to 10 s for its turn and up to 20 s for its answer.
+ */
 const TIMEOUT_MS = 65_000;
 
 /** Time for the reply to reach the gateway. */
@@ -30,9 +32,9 @@ export class LookupClient {
 
   /**
    * Sends the lookup and returns its result.
-   * @param commandId identifies the lookup; one id is charged once
+   * @param commandId identifies the lookup; a lookup with the same id is charged only once
    * @throws Refusal `invalid` if the source is not configured, `not-covered` if the credits are not sufficient,
-   * `not-found` if the upstream reports that the object does not exist, `unavailable` if the upstream does not answer
+   *   `not-found` if the upstream reports that the object does not exist, `unavailable` if the upstream does not answer
    */
   async ask(
     accountId: string,

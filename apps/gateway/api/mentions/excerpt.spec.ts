@@ -18,12 +18,12 @@ describe('the excerpt of a mention', () => {
     expect(excerptOf(text, text.indexOf('アクメ'))).toMatch(/^…[日本語]+アクメ[日本語]+…$/);
   });
 
-  it('contains the match if the only space comes after it', () => {
+  it('contains the match if the only space of the text comes after the match', () => {
     const text = `${'日本語'.repeat(200)}アクメ${'日本語'.repeat(10)} ${'日本語'.repeat(200)}`;
     expect(excerptOf(text, text.indexOf('アクメ'))).toContain('アクメ');
   });
 
-  it('contains the beginning of every match, is bounded, and splits no character', () => {
+  it('contains the beginning of every match, has a limited length, and splits no character', () => {
     const parts = fc.array(fc.constantFrom('a', 'acme', ' ', '😀', '語'), { minLength: 280, maxLength: 900 });
     fc.assert(
       fc.property(parts, fc.nat(), (all, n) => {

@@ -2,8 +2,8 @@
 const EXCERPT_LENGTH = 280;
 
 /**
- * Returns the part of a text around a match, at most 280 UTF-16 units and an ellipsis on each side. It is cut between
- * words, or between characters if the text has no spaces there.
+ * Returns the part of a text around a match, at most 280 UTF-16 units and an ellipsis on each side. The part is cut
+ * between words, or between characters if the text has no spaces near the cut.
  * @param matchStart index of the first UTF-16 unit of the match
  */
 export function excerptOf(text: string, matchStart: number): string {
@@ -27,7 +27,7 @@ function endOf(text: string, start: number): number {
   return space > start + EXCERPT_LENGTH / 2 ? space : beforeCharacter(text, wanted);
 }
 
-/** Returns the index, or the one before it if the index is inside a surrogate pair. */
+/** Returns the index, or the index before it if the given index is inside a surrogate pair. */
 function beforeCharacter(text: string, index: number): number {
   const unit = text.charCodeAt(index);
   return unit >= 0xdc00 && unit <= 0xdfff ? index - 1 : index;

@@ -54,7 +54,7 @@ export function mentionView(row: MentionRow) {
   };
 }
 
-/** `analysis` is absent if the mention was not classified and not corrected. */
+/** Returns the `analysis` of a mention. The key is absent if nobody has classified or corrected the mention. */
 function analysisOf(row: MentionRow) {
   const corrected = [
     ...(row.corrected_sentiment === '' ? [] : ['sentiment']),

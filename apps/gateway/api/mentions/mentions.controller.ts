@@ -19,7 +19,7 @@ const MENTIONS_WINDOW_MS = 24 * HOUR_MS;
 const RESULTS_WINDOW_MS = 30 * 24 * HOUR_MS;
 const EVENTS_WINDOW_MS = 7 * 24 * HOUR_MS;
 
-/** Reads of mentions and events. All are free, except `mode=semantic`. */
+/** The routes that read mentions and events. They are free, except `mode=semantic`. */
 @Controller()
 export class MentionsController {
   constructor(
@@ -126,7 +126,7 @@ export class MentionsController {
       cursor === undefined
         ? undefined
         : this.cursors.read<ListCursor>(JSON.parse(JSON.stringify(scope)), cursor);
-    // The default window depends on the current time, so later pages use the window of the first page.
+    // The default window ends at the current time, so later pages use the window of the first page.
     const start = from ? new Date(from.since) : since;
     const page = { since: start, until, order, limit, after: from?.after };
     const isNewest = from === undefined && until === undefined && order === 'desc';

@@ -9,7 +9,10 @@ import { LOG } from '#platform';
 import type { Logger } from '#telemetry';
 import { CommandClient } from '#transport';
 
-/** Computing an embedding takes milliseconds with the local model, and seconds with an external service. */
+/**
+ * Maximum time for the embedding of a question. It takes milliseconds with the local model, and seconds with an
+ * external service.
+ */
 const TIMEOUT_MS = 30_000;
 
 /** The result of a semantic question, and its cost in credits. */
@@ -18,7 +21,7 @@ export interface Answered<T> {
   cost: number;
 }
 
-/** Asks semantic questions. A question is charged after its answer. */
+/** Asks semantic questions. A question is charged after it was answered. */
 @Injectable()
 export class QuestionClient {
   constructor(
@@ -27,11 +30,11 @@ export class QuestionClient {
   ) {}
 
   /**
-   * Reserves credits and computes the embeddings, runs the search, and then charges the question.
+   * Reserves credits, computes the embeddings, runs the search, and then charges the question.
    * @param scope everything that identifies the question: keyword, filters, window
    * @param search finds the mentions; if it throws, nothing is charged
    * @throws Refusal `not-covered` if the credits are not sufficient, before anything is computed or read; `unavailable`
-   * if the embedding cannot be computed
+   *   if the embedding cannot be computed
    */
   async ask<T>(
     accountId: string,

@@ -25,17 +25,17 @@ interface SemanticCursor {
   /** ms */
   since: number;
   until: number;
-  /** Base64: the end of each id. */
+  /** The last bytes of each id (`ID_BYTES`), in base64. */
   seen: string;
 }
 
 /**
- * Number of bytes of an id that a cursor contains: the last bytes, because ids can begin with a time. Among 200 ids,
- * two end with the same bytes in one of 10¹⁰ questions.
+ * Number of bytes of each id that a cursor contains. These are the last bytes, because ids can begin with a time. In
+ * one of 10¹⁰ questions, two of 200 ids end with the same bytes.
  */
 const ID_BYTES = 6;
 
-/** Pages of mentions that are ordered by their meaning. */
+/** Reads pages of mentions that are ordered by their meaning. */
 @Injectable()
 export class SemanticPages {
   constructor(
@@ -76,7 +76,7 @@ export class SemanticPages {
   }
 }
 
-/** Sorts the values of each filter, because the same values in another order are the same question. */
+/** Sorts the values of each filter: a question with the same values in another order is the same question. */
 function inFixedOrder(filter: MentionFilter): MentionFilter {
   const sorted = Object.entries(filter).map(([key, value]) => [
     key,

@@ -8,16 +8,17 @@ export interface Accuracy {
   /** Number of corrected mentions, including mentions whose correction equals the reading. */
   n: number;
   /**
-   * The share of mentions for which the person and the reader chose the same value. All shares here are from 0 to 1.
+   * The share of corrected mentions for which the person and the reader chose the same value. All shares of this type
+   * are from 0 to 1.
    */
   agreement: number;
   /** Mean of the recall of all values that a person has set. */
   macroRecall: number;
-  /** Mean of the F1 score of the same values. */
+  /** Mean of the F1 score of all values that a person has set. */
   macroF1: number;
   /**
-   * For each value that a person or the reader chose. `n`: how often a person chose it. `precision` is null if the
-   * reader never chose the value, `recall` if no person did.
+   * The figures of each value that a person or the reader chose. `n` is the number of times that a person chose the
+   * value. `precision` is null if the reader never chose the value. `recall` is null if no person chose the value.
    */
   byValue: { value: string; n: number; precision: number | null; recall: number | null }[];
   /** The value that a person set, and the value that the reader had found. */

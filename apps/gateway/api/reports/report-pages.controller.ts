@@ -12,7 +12,7 @@ import { reportPage } from './report-page.js';
  */
 const UNSIGNED = /^[\w-]{32}$/;
 
-/** The pages of weekly reports, for everyone who has the address of a report. */
+/** Serves the pages of weekly reports to everyone who has the address of a report. */
 @Controller('reports')
 export class ReportPagesController {
   constructor(

@@ -5,7 +5,7 @@ import type { Admission } from '../../auth/admission.js';
 import { EventStream } from './event-stream.js';
 import { OpenStreams } from './open-streams.js';
 
-/** A response whose client reads only when the test permits it. */
+/** A response whose client reads only when the test permits the read. */
 class FakeResponse extends EventEmitter {
   text = '';
   status = 0;
@@ -42,7 +42,7 @@ describe('EventStream', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('sends an event as three lines, with the JSON in one of them', async () => {
+  it('sends an event as three lines, one of which contains the JSON', async () => {
     const { response, stream } = opened();
     await stream.send('mention', 'a1', { text: 'two\nlines\r\nand\u2028more' });
     expect(response.text).toBe('event: mention\nid: a1\ndata: {"text":"two\\nlines\\r\\nand\u2028more"}\n\n');
@@ -97,7 +97,7 @@ describe('OpenStreams', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('ends a stream within 15 s after its key was revoked, and keeps it while the key cannot be checked', async () => {
+  it('ends a stream within 15 s after its key was revoked, but keeps the stream while the key cannot be checked', async () => {
     const isStillValid = jest.fn<Promise<boolean>, []>().mockRejectedValueOnce(new Error('no database'));
     const streams = new OpenStreams({ isStillValid } as unknown as Admission, createLogger('spec', 'silent'));
     const { response, reply } = replied();

@@ -4,18 +4,18 @@ import type { FastifyReply } from 'fastify';
 
 /** Browsers and clients wait this time before they connect again. */
 const RECONNECT_MS = 2000;
-/** Proxies close silent connections, but only after a longer time than this. */
+/** How often a comment is sent, because proxies close connections on which nothing is sent for some time. */
 const COMMENT_EVERY_MS = 15_000;
 
 /**
- * One response of server-sent events (the `text/event-stream` of the HTML standard). If the client does not read,
- * writes wait.
+ * One response of server-sent events (the `text/event-stream` of the HTML standard). Writes wait while the client does
+ * not read.
  */
 export class EventStream {
   private readonly response: ServerResponse;
   private readonly abort = new AbortController();
   private readonly comments: NodeJS.Timeout;
-  /** The id of the last event that was not sent because the filter left it out. */
+  /** Returns the id of the last event that the filter left out. Sent with the next comment. */
   private pendingId?: () => string;
 
   /** Takes control of the response from Fastify, with the headers that are already set. */
@@ -46,7 +46,7 @@ export class EventStream {
     return this.write(`event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`);
   }
 
-  /** Changes the client's `Last-Event-ID` without an event. */
+  /** Changes the client's `Last-Event-ID`. Sends no event. */
   sendId(id: string): Promise<void> {
     this.pendingId = undefined;
     return this.write(`id: ${id}\n\n`);

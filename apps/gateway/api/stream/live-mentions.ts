@@ -25,8 +25,8 @@ const NO_SUCH_CONSUMER = 404;
 /** Number of events that are read from ClickHouse together. */
 const BATCH = 100;
 /**
- * The waits between two attempts to read the rows of new events. The sink writes a single event after 200 ms. Under
- * load the sink writes every half second (`FEW_WRITES`).
+ * The waits between two attempts to read the rows of new events, in ms. The sink writes a single event after 200 ms.
+ * Under load the sink writes every half second (`FEW_WRITES`).
  */
 const FIRST_WAIT_MS = 20;
 const MAX_WAIT_MS = 500;

@@ -13,7 +13,10 @@ const RETRY_AFTER_SECONDS = 10;
 /** How often the key or session of a stream is checked again. */
 const CHECK_EVERY_MS = 15_000;
 
-/** The streams that clients of this gateway read. They end when the key or session ends, and when the gateway stops. */
+/**
+ * Holds the streams that clients of this gateway read. Ends a stream when its key or session ends, and all streams when
+ * the gateway stops.
+ */
 @Injectable()
 export class OpenStreams implements Loop {
   readonly name = 'streams of mentions';
@@ -53,7 +56,7 @@ export class OpenStreams implements Loop {
   }
 
   private async check(request: FastifyRequest, stream: EventStream): Promise<void> {
-    // While the database does not answer, every stream stays open.
+    // While Postgres does not answer, every stream stays open.
     const isValid = await this.admission.isStillValid(request).catch(() => true);
     if (!isValid) stream.end();
   }

@@ -16,7 +16,9 @@ interface Position {
   sequence: number;
 }
 
-/** The positions in EVENTS after which streams continue, in the form that clients get: `Last-Event-ID`. */
+/**
+ * Converts the positions in EVENTS after which streams continue to and from the form that clients get: `Last-Event-ID`.
+ */
 @Injectable()
 export class StreamPositions {
   private shared: { readAt: number; sequence: Promise<number | undefined> } | undefined;

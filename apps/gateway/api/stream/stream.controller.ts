@@ -9,7 +9,7 @@ import { LiveMentions } from './live-mentions.js';
 import { OpenStreams } from './open-streams.js';
 import { StreamPositions } from './stream-positions.js';
 
-/** New mentions as server-sent events. Free. */
+/** Sends new mentions as server-sent events. Free. */
 @Controller('v1/stream')
 export class StreamController {
   constructor(
@@ -19,9 +19,9 @@ export class StreamController {
   ) {}
 
   /**
-   * Sends each new mention as soon as it can be read, with the filters of `GET /v1/mentions`. With `Last-Event-ID`, the
-   * stream continues after an earlier event, or after an earlier list. Without this header, the stream begins with the
-   * newest mentions that `GET /v1/mentions` may not return yet.
+   * Sends each new mention that passes the filters of `GET /v1/mentions`, when that route can return the mention. With
+   * `Last-Event-ID`, the stream continues after an earlier event, or after an earlier list. Without this header, the
+   * stream begins with the newest mentions that `GET /v1/mentions` may not return yet.
    */
   @Get()
   async stream(
@@ -37,12 +37,12 @@ export class StreamController {
     const wanted = lastEventId
       ? this.positions.sequenceOf(accountId, lastEventId)
       : await this.live.written();
-    // If EVENTS was restored from an older copy, it ends before the requested position.
+    // If EVENTS was restored from an older copy, the stream ends before the requested position.
     const from = Math.min(wanted, await this.live.head());
     const idOf = (sequence: number) => this.positions.idOf(accountId, sequence);
     const stream = this.streams.begin(accountId, request, reply);
     try {
-      // With this id, the browser continues from here even if the connection breaks before the first mention.
+      // With this id, the browser continues from this position even if the connection breaks before the first mention.
       await stream.sendId(idOf(from));
       for await (const { sequence, row } of this.live.after(accountId, filter, from, stream.ended))
         if (row) await stream.send('mention', idOf(sequence), mentionView(row));

@@ -21,8 +21,8 @@ interface ViewRow {
 }
 
 /**
- * Saved views of the feed. All members of the account see them. Views are settings of the dashboard, not facts, so they
- * have no stream.
+ * The routes of saved views of the feed. All members of the account see the views. Views are settings of the dashboard,
+ * not facts, so they have no stream.
  */
 @Controller('v1/views')
 export class ViewsController {
@@ -43,7 +43,7 @@ export class ViewsController {
   @HttpCode(201)
   async create(@From() { accountId, by }: Caller, @Body() raw: unknown) {
     const { name, query } = readBody(ViewBodyDto, raw, 'snake');
-    // The count and the insert are one statement, so that parallel requests exceed the limit by a few views at most.
+    // One statement counts and inserts, so that parallel requests exceed the limit by at most a few views.
     const [row] = await this.database.query<ViewRow[]>(
       `INSERT INTO saved_views (view_id, account_id, name, query, created_by)
        SELECT $1, $2, $3, $4, $5 WHERE (SELECT count(*) FROM saved_views WHERE account_id = $2) < $6

@@ -20,7 +20,7 @@ const SCOPES = [
   ['catalog_id', 'catalog'],
 ] as const;
 
-/** Observations of Vinted listings: their prices over time, and daily market statistics. Free. */
+/** The routes of observed Vinted listings: their prices over time, and daily market statistics. Free. */
 @Controller('v1/vinted')
 export class VintedController {
   constructor(
@@ -37,7 +37,8 @@ export class VintedController {
     const market = marketOf(query);
     query.finish();
     const found = await this.market.observations(accountId, id, market);
-    // The same id exists in several markets, with separate prices. The default is the market that was observed last.
+    // The same id can exist in several markets, with separate prices. The default is the market in which Earshot saw
+    // the listing last.
     const last = found.at(-1)?.market;
     const observations = found.filter((one) => one.market === last);
     if (observations.length === 0) throw Refusal.notFound('item');
@@ -66,7 +67,7 @@ export class VintedController {
   }
 }
 
-/** Reads the scope of the statistics. Faults are added to the query reader. */
+/** Reads the scope of the statistics. Reports faults to the query reader. */
 function scopeOf(query: QueryReader): MarketScope {
   const market = marketOf(query);
   const given = SCOPES.flatMap(([key, scope]) => {
@@ -87,7 +88,7 @@ function scopeOf(query: QueryReader): MarketScope {
   return { scope: one.scope, scopeId: one.scopeId, market };
 }
 
-/** Returns the canonical code of the market (`uk` also accepts `gb`). An unknown market is a fault. */
+/** Returns the canonical code of the market: `uk` for `uk` and `gb`. An unknown market is a fault. */
 function marketOf(query: QueryReader): string | undefined {
   const given = query.one('market');
   if (given === undefined) return undefined;

@@ -32,7 +32,7 @@ import {
 import { watchModelFaults } from '../keywords/model-faults.js';
 import { WatchBodyDto, WatchChangeDto } from './watch-body.dto.js';
 
-/** The body can contain the market next to the criteria or inside the criteria. */
+/** Returns the criteria of a body, which can contain the market beside the criteria or inside the criteria. */
 function withMarket({ market, criteria }: WatchBodyDto) {
   return { ...criteria, market: market ?? criteria.market ?? DEFAULT_MARKET };
 }
@@ -45,7 +45,7 @@ function marketFaults({ market, criteria }: WatchBodyDto): Fault[] {
   ];
 }
 
-/** The market of a watch without a market. */
+/** The market of a watch whose body contains no market. */
 const DEFAULT_MARKET = 'global';
 
 /**
@@ -170,7 +170,7 @@ export class WatchesController {
 
   private async view(accountId: string, source: SourceId, id: string) {
     const read = await this.reads.watch(accountId, source, pathId(id, 'watch'));
-    // A retired watch without a keyword is not found here, but its events are still listed.
+    // A retired lone watch is not found, although its events can be listed.
     if (!read || (read.watch.retiredAt && !read.watch.keywordId)) throw Refusal.notFound('watch');
     return watchView(read);
   }

@@ -92,7 +92,7 @@ export const accountRoutes: readonly Route[] = [
     tag: 'Sources',
     path: '/v1/sources',
     operationId: 'listSources',
-    summary: 'List the sources: whether they are configured and healthy, and the price of a check',
+    summary: 'List the sources, whether each is configured and healthy, and the price of a check',
     description:
       'A source without credentials is not configured: `missingSettings` lists the missing settings. Keywords cannot use the source until it is configured. Free.',
     answer: object({ data: listOf(ref('SourceState')) }),
@@ -125,7 +125,7 @@ export const accountRoutes: readonly Route[] = [
     operationId: 'getCredits',
     summary: 'Get the credits of the account, and how they were used in this period',
     description:
-      'The allowance is used before the packs. A running check reserves its credits before they are charged. Free.',
+      'The allowance is used before the packs. A check reserves its credits before it runs, and is charged afterwards. Free.',
     answer: ref('Credits'),
   },
   {

@@ -150,7 +150,7 @@ export const channelRoutes: readonly Route[] = [
     operationId: 'changeChannel',
     summary: 'Change the name of a channel, or replace its config',
     description:
-      'A secret that is sent in its shortened form does not change. A new config also enables a disabled channel. New email addresses must be verified.',
+      'If you send a secret in its shortened form, the stored secret does not change. A new config also enables a disabled channel. New email addresses must be verified.',
     parameters: [inId],
     body: ref('ChannelChange'),
     example: { name: 'Operations' },
@@ -173,7 +173,7 @@ export const channelRoutes: readonly Route[] = [
     operationId: 'enableChannel',
     summary: 'Enable a disabled channel',
     description:
-      'A channel is disabled when its service reports that the address does not exist any more, or after 5 days of failures. Messages that failed in that time are not sent again. Free.',
+      'A channel is disabled when its service reports that the address does not exist any more, or after 5 days of failures. Messages that could not be sent meanwhile are not sent again. Free.',
     parameters: [inId],
     answer: ref('Channel'),
     refusals: [404],
@@ -196,7 +196,7 @@ export const channelRoutes: readonly Route[] = [
     path: '/v1/reports',
     operationId: 'listReports',
     summary: 'List the weekly reports of the last 90 days, newest first',
-    description: 'Keywords with a channel in the mode `weekly_report` have reports. Free.',
+    description: 'A keyword has reports if one of its channels has the mode `weekly_report`. Free.',
     parameters: [inQuery('keyword', 'Only reports of this keyword', ID), ...paging()],
     answer: pageOf('data', ref('Report')),
   },

@@ -18,7 +18,10 @@ const count = nullable(INTEGER);
 const instant = nullable(INSTANT);
 const texts = listOf(TEXT);
 
-/** The keys of each source's object that readers use. Each object has more keys, which docs/sources describes. */
+/**
+ * The keys of each source's object that receivers of events usually need. Each object has more keys, which docs/sources
+ * describes.
+ */
 const KEYS: Readonly<Record<SourceId, Readonly<Record<string, Schema>>>> = {
   x: {
     kind: described('`post`, `reply` or `quote`', TEXT),

@@ -38,7 +38,7 @@ const TOKEN = { $ref: '#/components/parameters/EstimateToken' };
 
 type Unnamed = Omit<Route, 'path' | 'tag' | 'operationId'>;
 
-/** The interface has two names for a keyword, `keywords` and `queries`. Every route exists under both names. */
+/** Returns the routes under both names that the interface has for keywords: `keywords` and `queries`. */
 function underBothNames(name: string, sub: string, route: Unnamed, query: Partial<Unnamed> = {}): Route[] {
   return [
     { ...route, tag: 'Keywords', path: `/v1/keywords${sub}`, operationId: `${name}Keyword` },

@@ -147,7 +147,8 @@ export const marketRoutes: readonly Route[] = [
     path: `/v1/${name}/{id}/answers`,
     operationId: name === 'keywords' ? 'answersOfKeyword' : 'answersOfQuery',
     summary: 'List the answers of AI engines to a keyword’s prompts, newest first',
-    description: 'Each answer with its citations, and whether each brand is mentioned or cited in it. Free.',
+    description:
+      'Each answer has its citations, and shows for each brand whether the answer mentions or cites the brand. Free.',
     parameters: [inPath('id', 'Id of the keyword'), ...answerParameters],
   })),
   {
@@ -155,7 +156,8 @@ export const marketRoutes: readonly Route[] = [
     path: '/v1/ai_answers/watches/{id}/answers',
     operationId: 'answersOfWatch',
     summary: 'List the answers of AI engines to a watch’s prompt, newest first',
-    description: 'Each answer with its citations, and whether each brand is mentioned or cited in it. Free.',
+    description:
+      'Each answer has its citations, and shows for each brand whether the answer mentions or cites the brand. Free.',
     parameters: [inPath('id', 'Id of the watch'), ...answerParameters],
   },
 ];

@@ -6,7 +6,7 @@ import { ID, INSTANT, INTEGER, listOf, object, oneOf, pageOf, ref, TEXT, SOURCE 
 
 const mode = inQuery(
   'mode',
-  '`semantic` orders mentions by how near their meaning is to `q`, and costs 2 credits for each `q`. The other filters also apply, but `order` cannot be used',
+  '`semantic` orders mentions by how near their meaning is to `q`, and costs 2 credits for each `q`. The other filters apply too, but `order` cannot be used',
   { ...oneOf(['text', 'semantic']), default: 'text' },
 );
 
@@ -34,7 +34,7 @@ export const filters = [
   repeated('lang', 'Only this language.'),
   repeated('bucket', 'Only this bucket.'),
   repeated('rule', 'Only mentions for which this rule fired.'),
-  repeated('include', 'Also include these mentions.', oneOf(['dropped'])),
+  repeated('include', '`dropped`: also include dropped mentions.', oneOf(['dropped'])),
   inQuery(
     'minRelevance',
     'Only mentions with at least this relevance, and mentions whose relevance was not read.',
@@ -80,7 +80,11 @@ export const mentionRoutes: readonly Route[] = [
     description: 'At most 2,400 buckets and 50,000 rows. Free.',
     parameters: [
       inQuery('bucket', 'Length of a bucket, in UTC', { ...oneOf(['hour', 'day']), default: 'day' }),
-      inQuery('group', 'One series for each value', oneOf(['source', 'sentiment', 'intent', 'keyword'])),
+      inQuery(
+        'group',
+        'Return one series for each value of this property',
+        oneOf(['source', 'sentiment', 'intent', 'keyword']),
+      ),
       since('for hours, 24 hours before `until`; for days, 30 days before `until`'),
       UNTIL,
       ...filters.filter(({ name }) => !['order', 'bucket', 'mode'].includes(String(name))),

@@ -85,7 +85,7 @@ export const readingRoutes: readonly Route[] = [
       'One row for each version of each reader and each `field`. A correction that equals the reading counts as agreement. Relevance is compared as relevant (50 or more) and irrelevant. Free.',
     parameters: [
       repeated('keyword', 'Only this keyword.', ID),
-      inQuery('since', 'Only mentions that were found since this time', INSTANT),
+      inQuery('since', 'Only mentions that were found at this time or later', INSTANT),
     ],
     answer: object({ data: listOf(ref('ReadingAccuracy')) }),
   },

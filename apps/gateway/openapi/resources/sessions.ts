@@ -74,7 +74,7 @@ export const sessionRoutes: readonly Route[] = [
     operationId: 'signUp',
     summary: 'Sign up with a code, or get a code by mail',
     description:
-      'With the code of the first account, of an invitation or of a mail, returns 201 with a session, and sets its cookie. Without a code, with `SIGN_UP=open`, returns 202 for any address, and sends a mail with a link. For the address of a member, returns 409 if a code is given, and the same 202 if no code is given.',
+      'With the code of the first account, of an invitation or of a mail, returns 201 with a session, and sets its cookie. Without a code, with `SIGN_UP=open`, returns 202 for any address, and sends a mail with a link. If the address belongs to a member: returns 409 with a code, and the same 202 without a code.',
     body: ref('SignUp'),
     example: { email: 'ada@example.org', password: 'four words in a row', code: '7K3M-Q9TD' },
     status: 201,
@@ -150,7 +150,7 @@ export const sessionRoutes: readonly Route[] = [
     path: '/v1/auth/password/reset/confirm',
     operationId: 'resetPassword',
     summary: 'Choose a new password with the token of the link. All sessions of the member end',
-    description: '10 to 200 characters; common passwords are refused. A token works once.',
+    description: '10 to 200 characters; common passwords are refused. A token can be used only once.',
     body: ref('PasswordResetConfirm'),
     example: { token: 'Zk3…', new_password: 'other words in a row' },
     status: 204,
