@@ -222,7 +222,7 @@ export type ApiKeyCreated = Message<"earshot.accounts.v1.ApiKeyCreated"> & {
   expiresAt: string;
 
   /**
-   * The member who created it; empty = the command line. The key can do no more than this member.
+   * The member who created the key; empty = the command line. The key can do no more than this member.
    *
    * @generated from field: string member_id = 6;
    */

@@ -87,7 +87,7 @@ export const AlertEventSchema: GenMessage<AlertEvent> = /*@__PURE__*/
   messageDesc(file_earshot_alerts_v1_alert, 1);
 
 /**
- * An episode began: the window's count reached the rule's level.
+ * An episode began: the number of mentions in the window reached the rule's level.
  *
  * @generated from message earshot.alerts.v1.AlertFired
  */

@@ -44,7 +44,7 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   keywordId: string;
 
   /**
-   * The keyword's search of the watch; empty for a watch without a keyword.
+   * The keyword's search that the watch runs; empty for a watch without a keyword.
    *
    * @generated from field: string search_id = 5;
    */
@@ -83,7 +83,7 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   parts: number;
 
   /**
-   * True for the first successful check of the watch. Its items are never pushed.
+   * True for the first successful check of the watch. The items of this check are never pushed.
    *
    * @generated from field: bool baseline = 11;
    */
@@ -371,8 +371,8 @@ export const ObservationSchema: GenMessage<Observation> = /*@__PURE__*/
   messageDesc(file_earshot_checks_v1_check, 3);
 
 /**
- * One observation of a listing of a marketplace. It is made when the listing is first seen, when its price changes,
- * when it is gone, and otherwise once on each UTC day on which it is seen.
+ * One observation of a listing of a marketplace. An observation is made when the listing is first seen, when its price
+ * changes, when it is gone, and otherwise once on each UTC day on which it is seen.
  *
  * @generated from message earshot.checks.v1.ListingObservation
  */
@@ -390,7 +390,7 @@ export type ListingObservation = Message<"earshot.checks.v1.ListingObservation">
   market: string;
 
   /**
-   * ISO 8601 UTC with milliseconds: when it was seen.
+   * ISO 8601 UTC with milliseconds: when the listing was seen.
    *
    * @generated from field: string observed_at = 3;
    */
@@ -452,7 +452,7 @@ export type ListingObservation = Message<"earshot.checks.v1.ListingObservation">
   catalogIds: string[];
 
   /**
-   * ISO 8601: when this search first saw it.
+   * ISO 8601: when this search first saw the listing.
    *
    * @generated from field: string first_seen_at = 13;
    */
@@ -467,7 +467,7 @@ export const ListingObservationSchema: GenMessage<ListingObservation> = /*@__PUR
   messageDesc(file_earshot_checks_v1_check, 4);
 
 /**
- * The complete answer of one engine to a prompt, so that it can be searched for brands that are added later.
+ * The complete answer of one engine to a prompt, so that the answer can be searched for brands that are added later.
  *
  * @generated from message earshot.checks.v1.AnswerObservation
  */
@@ -779,7 +779,8 @@ export type Item = Message<"earshot.checks.v1.Item"> & {
   previousPrice?: number | undefined;
 
   /**
-   * True if the title is that of the parent post or question: it is matched only if `match` is platform.
+   * True if the title is the title of the parent post or question. Then the title is matched only if `match` is
+   * platform.
    *
    * @generated from field: bool title_of_parent = 19;
    */

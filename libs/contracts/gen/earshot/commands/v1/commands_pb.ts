@@ -175,7 +175,7 @@ export type OpenedAccount = Message<"earshot.commands.v1.OpenedAccount"> & {
   signingSecret: string;
 
   /**
-   * Empty if there is none.
+   * Empty if the account was opened without a member.
    *
    * @generated from field: string member_id = 4;
    */
@@ -812,7 +812,7 @@ export const CreateKeywordSchema: GenMessage<CreateKeyword> = /*@__PURE__*/
 
 /**
  * The id of what the command created or changed: a keyword, a watch, an Explore, a replay or a channel. It can be read
- * at once.
+ * immediately.
  *
  * @generated from message earshot.commands.v1.Made
  */
@@ -1257,7 +1257,7 @@ export type ChangeMention = Message<"earshot.commands.v1.ChangeMention"> & {
   labels?: MentionLabels | undefined;
 
   /**
-   * Empty: removes the correction. The same applies to the intent.
+   * Empty: removes the correction.
    *
    * @generated from field: optional string sentiment = 5;
    */
@@ -1552,8 +1552,8 @@ export type StartExplore = Message<"earshot.commands.v1.StartExplore"> & {
   sources: string[];
 
   /**
-   * Used instead of the question to find posts that contain any of these terms; ai_answers still gets the question.
-   * Empty: the question is used.
+   * Used instead of the question to find posts that contain any of these terms; ai_answers gets the question
+   * nevertheless. Empty: the question is used.
    *
    * @generated from field: repeated string terms = 7;
    */
@@ -1839,8 +1839,8 @@ export const EnableEndpointSchema: GenMessage<EnableEndpoint> = /*@__PURE__*/
   messageDesc(file_earshot_commands_v1_commands, 53);
 
 /**
- * commands.analysis.ask-question → AskedQuestion: reserves the price of a semantic question, and computes its meaning.
- * Refused with 402 before anything is computed.
+ * commands.analysis.ask-question → AskedQuestion: reserves the price of a semantic question, and computes the vectors
+ * of its texts. Refused with 402 before anything is computed.
  *
  * @generated from message earshot.commands.v1.AskQuestion
  */
@@ -2014,8 +2014,9 @@ export const SettledQuestionSchema: GenMessage<SettledQuestion> = /*@__PURE__*/
   messageDesc(file_earshot_commands_v1_commands, 58);
 
 /**
- * commands.analysis.run-analysis → RanAnalysis: groups, classifies or summarises mentions, or carries out an instruction
- * on each. Refused with 404 if one of them is not the account's, and with 402 before any work.
+ * commands.analysis.run-analysis → RanAnalysis: groups, classifies or summarises mentions, or carries out an
+ * instruction on each. Refused with 404 if a mention does not belong to the account. Refused with 402, before any work,
+ * if the credits are not enough.
  *
  * @generated from message earshot.commands.v1.RunAnalysis
  */
@@ -2078,7 +2079,7 @@ export const RunAnalysisSchema: GenMessage<RunAnalysis> = /*@__PURE__*/
  */
 export type RanAnalysis = Message<"earshot.commands.v1.RanAnalysis"> & {
   /**
-   * groups, labels, outputs or summary, and errors, as in the interface.
+   * groups, labels, outputs or summary, and errors, as in the API.
    *
    * @generated from field: string body_json = 1;
    */
@@ -2150,7 +2151,7 @@ export const RunBacktestSchema: GenMessage<RunBacktest> = /*@__PURE__*/
  */
 export type RanBacktest = Message<"earshot.commands.v1.RanBacktest"> & {
   /**
-   * window, items, byRule, dropped, alerts, added, removed, as in the interface.
+   * window, items, byRule, dropped, alerts, added, removed, as in the API.
    *
    * @generated from field: string body_json = 1;
    */
@@ -2227,7 +2228,8 @@ export const ReadBacktestSchema: GenMessage<ReadBacktest> = /*@__PURE__*/
  */
 export type BacktestPage = Message<"earshot.commands.v1.BacktestPage"> & {
   /**
-   * The items as a JSON array, fewer than the limit if they would not fit into a message, or if finding them took too long.
+   * The items as a JSON array, fewer than the limit if more items would not fit into a message, or if finding them
+   * would take too long.
    *
    * @generated from field: string items_json = 1;
    */
@@ -2458,7 +2460,8 @@ export const TestedChannelSchema: GenMessage<TestedChannel> = /*@__PURE__*/
   messageDesc(file_earshot_commands_v1_commands, 70);
 
 /**
- * commands.delivery.answer-address → AnsweredAddress: the owner of an email address confirms it, or unsubscribes it.
+ * commands.delivery.answer-address → AnsweredAddress: the owner of an email address confirms or unsubscribes the
+ * address.
  *
  * @generated from message earshot.commands.v1.AnswerAddress
  */

@@ -14,8 +14,8 @@ export const file_earshot_digests_v1_digest: GenFile = /*@__PURE__*/
 
 /**
  * One digest that was assembled. Stream DIGESTS, subject digests.<account>.<keyword>.<channel>.<mode>, kept for 90
- * days. It is appended on the condition that its subject has no other message since the previous digest, so that each
- * item is in exactly one digest of a mode.
+ * days. A digest is appended only if its subject has no other message after the previous digest, so that each item is
+ * in exactly one digest of a mode.
  *
  * @generated from message earshot.digests.v1.DigestAssembled
  */
@@ -95,7 +95,7 @@ export type DigestAssembled = Message<"earshot.digests.v1.DigestAssembled"> & {
   body: Uint8Array;
 
   /**
-   * Only for a weekly_report: the address of its page, which ends with a secret token.
+   * Only for a weekly_report: the address of the report's page. The address ends with a secret token.
    *
    * @generated from field: string report_url = 13;
    */

@@ -138,7 +138,7 @@ export type Event = Message<"earshot.events.v1.Event"> & {
   analysis?: Analysis | undefined;
 
   /**
-   * BCP 47, as the readers found it; empty if it was not recognised.
+   * The language as BCP 47; empty if the readers did not recognise it.
    *
    * @generated from field: string lang = 20;
    */
@@ -169,7 +169,7 @@ export type Event = Message<"earshot.events.v1.Event"> & {
   bucket?: Bucket | undefined;
 
   /**
-   * Other brands than the subject that the item names.
+   * Brands that the item names, other than the keyword's subject.
    *
    * @generated from field: repeated string co_brands = 25;
    */
@@ -183,8 +183,8 @@ export type Event = Message<"earshot.events.v1.Event"> & {
   aiJson: string;
 
   /**
-   * The meaning of the text as 128 bfloat16 numbers, little endian, and the model that made them; empty if it was not
-   * computed.
+   * The meaning of the text as 128 bfloat16 numbers, little endian, and the model that computed the numbers. Both are
+   * empty if the meaning was not computed.
    *
    * @generated from field: bytes embedding = 27;
    */
@@ -224,14 +224,14 @@ export type Event = Message<"earshot.events.v1.Event"> & {
   ruleWebhook: boolean;
 
   /**
-   * Channels to which rules, or an alert, send the event at once.
+   * Channels to which rules, or an alert, send the event immediately.
    *
    * @generated from field: repeated string notify_channel_ids = 33;
    */
   notifyChannelIds: string[];
 
   /**
-   * True if a rule, or an alert, sends the event to all channels of the keyword at once.
+   * True if a rule, or an alert, sends the event immediately to all channels of the keyword.
    *
    * @generated from field: bool notify_keyword_channels = 34;
    */
@@ -650,7 +650,7 @@ export const PushedEventSchema: GenMessage<PushedEvent> = /*@__PURE__*/
   messageDesc(file_earshot_events_v1_event, 8);
 
 /**
- * The fields of an Event that the index of events reads, with the same field numbers.
+ * The fields of an Event that the ClickHouse table of events needs, with the same field numbers.
  *
  * @generated from message earshot.events.v1.IndexedEvent
  */

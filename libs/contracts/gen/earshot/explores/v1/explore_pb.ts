@@ -136,8 +136,8 @@ export type ExploreRequested = Message<"earshot.explores.v1.ExploreRequested"> &
   priceBookVersion: string;
 
   /**
-   * Used instead of the question to find posts that contain any of these terms; ai_answers still gets the question.
-   * Empty: the question is used.
+   * Used instead of the question to find posts that contain any of these terms; ai_answers gets the question
+   * nevertheless. Empty: the question is used.
    *
    * @generated from field: repeated string terms = 7;
    */

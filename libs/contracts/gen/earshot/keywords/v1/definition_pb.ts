@@ -422,7 +422,7 @@ export type Rule = Message<"earshot.keywords.v1.Rule"> & {
   source?: string | undefined;
 
   /**
-   * One of the three condition kinds of the interface, as JSON values.
+   * One of the three condition kinds of the API, as JSON values.
    *
    * @generated from field: google.protobuf.Struct when = 5;
    */

@@ -203,7 +203,7 @@ export type KeywordChanged = Message<"earshot.keywords.v1.KeywordChanged"> & {
   resting: boolean;
 
   /**
-   * True if its webhook changed.
+   * True if the keyword's webhook changed.
    *
    * @generated from field: bool webhook_changed = 6;
    */
@@ -310,7 +310,7 @@ export type Resumed = Message<"earshot.keywords.v1.Resumed"> & {
   reason: string;
 
   /**
-   * True if it was the last reason.
+   * True if the removed reason was the last one.
    *
    * @generated from field: bool running = 2;
    */
@@ -451,8 +451,8 @@ export type Watch = Message<"earshot.keywords.v1.Watch"> & {
   disabled: boolean;
 
   /**
-   * ai_answers: true if each answer is also searched for other brands than the subject. Finding these brands
-   * has its own price.
+   * ai_answers: true if each answer is also searched for brands other than the subject. Finding these brands has its
+   * own price.
    *
    * @generated from field: bool co_brands = 9;
    */

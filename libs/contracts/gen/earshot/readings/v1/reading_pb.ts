@@ -161,7 +161,7 @@ export type ItemReading = Message<"earshot.readings.v1.ItemReading"> & {
   bucket?: Bucket | undefined;
 
   /**
-   * See Event.
+   * As in Event: the meaning of the text as 128 bfloat16 numbers; empty if it was not computed.
    *
    * @generated from field: bytes embedding = 8;
    */
@@ -187,7 +187,7 @@ export type ItemReading = Message<"earshot.readings.v1.ItemReading"> & {
   unreadReason: string;
 
   /**
-   * Other brands than the subject that the item names, if the keyword asks for them.
+   * Brands that the item names, other than the subject, if the keyword asks for them.
    *
    * @generated from field: repeated string co_brands = 12;
    */

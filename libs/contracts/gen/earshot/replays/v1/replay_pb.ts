@@ -139,8 +139,8 @@ export type ReplayRequested = Message<"earshot.replays.v1.ReplayRequested"> & {
   ratePerSecond: number;
 
   /**
-   * The last sequence of EVENTS at the time of the request. The replay reads the index when the index contains all
-   * events up to this sequence.
+   * The last sequence of EVENTS at the time of the request. The replay begins to read the index of events (the
+   * ClickHouse table `events`) when the index contains all events up to this sequence.
    *
    * @generated from field: int64 up_to_sequence = 8;
    */
@@ -159,7 +159,7 @@ export const ReplayRequestedSchema: GenMessage<ReplayRequested> = /*@__PURE__*/
  */
 export type ReplayStarted = Message<"earshot.replays.v1.ReplayStarted"> & {
   /**
-   * Number of events that the index contains for this replay.
+   * Number of events that the index of events contains for this replay.
    *
    * @generated from field: int32 matched = 1;
    */
@@ -206,7 +206,7 @@ export type ReplayEnded = Message<"earshot.replays.v1.ReplayEnded"> & {
   failed: number;
 
   /**
-   * Number of events that are in the index but not in EVENTS.
+   * Number of events that are in the index of events but not in the stream EVENTS.
    *
    * @generated from field: int32 missing = 5;
    */
