@@ -14,7 +14,7 @@ const STAMP = join(OUTPUT, '.built');
 /** The inputs of the build. */
 const INPUTS = ['apps/dashboard', 'clients/typescript', 'scripts/build-dashboard.mjs', 'package-lock.json'];
 const COMPRESSED = new Set(['.js', '.css', '.svg', '.json']);
-/** Smaller files are not compressed, because they need only one packet in any case. */
+/** Files that are smaller than this are not compressed, because they fit into one packet without compression. */
 const MIN_COMPRESSED_BYTES = 1024;
 
 const wanted = signature();

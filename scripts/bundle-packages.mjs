@@ -43,7 +43,7 @@ if (readText(STAMP) !== wanted) {
   writeFileSync(STAMP, wanted);
 }
 
-/** The imports of the programs from packages that can be bundled, sorted. */
+/** Returns the imports of the programs from packages that can be bundled, sorted. */
 function importedSpecifiers() {
   const found = new Set();
   for (const folder of PROGRAMS)
@@ -88,8 +88,8 @@ async function bundle() {
 }
 
 /**
- * A module that exports the same names as the package. A bundler sees only the default export of a CommonJS package, so
- * the names come from an import in Node.
+ * Makes a module that exports the same names as the package. A bundler sees only the default export of a CommonJS
+ * package, so the names come from an import in Node.
  */
 async function reExport(specifier) {
   const path = JSON.stringify(specifier);
@@ -119,7 +119,7 @@ function writePackage(name) {
   );
 }
 
-/** The file of an entry, below dist/node_modules. */
+/** Returns the file of an entry, below dist/node_modules. */
 function fileOf(specifier) {
   const name = packageOf(specifier);
   const path = specifier

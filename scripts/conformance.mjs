@@ -20,7 +20,7 @@ if (process.argv.includes('--check')) {
 for (const fault of faults) console.error(fault);
 process.exitCode = faults.length > 0 ? 1 : 0;
 
-/** The titles of the tests of each rule. The spec files are parsed and not run, so no stores are needed. */
+/** Returns the titles of the tests of each rule. The spec files are parsed and not run, so no stores are needed. */
 async function testsByRule() {
   const found = new Map();
   for (const spec of specFiles())
@@ -38,7 +38,7 @@ function specFiles() {
   );
 }
 
-/** The tests of a file: the titles from the outermost suite to the test, and the rules that these name. */
+/** Returns the tests of a file: the titles from the outermost suite to the test, and the rules that these name. */
 function testsOf(source) {
   const tests = [];
   const visit = (node, titles, ids) => {
@@ -54,7 +54,7 @@ function testsOf(source) {
   return tests;
 }
 
-/** The title of `it('title [a.rule, another.rule]', …)` or `describe(…)`; undefined for every other call. */
+/** Returns the title of `it('title [a.rule, another.rule]', …)` or `describe(…)`; undefined for every other call. */
 function blockOf(call, source) {
   const kind = nameOf(call.expression);
   const [title] = call.arguments;

@@ -1,8 +1,7 @@
 // `npm run dev [-- arguments]`: builds on every change (nest build --watch) and starts Earshot again with the new code.
-//
-// `nest start --watch` is not used, because it kills the whole process tree at each change, so the embedded
-// stores exit before the services that use them. `node --watch` sends SIGTERM only to the program, which
-// stops everything in order.
+// `nest start --watch` is not used, because it kills the whole process tree at each change: the embedded stores would
+// exit before the services that use them. `node --watch` sends SIGTERM only to the program, which stops everything in
+// order.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

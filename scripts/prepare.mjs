@@ -93,7 +93,7 @@ function collect(path, seen) {
 }
 
 /**
- * Whether a person has run npm, and the packages that npm recorded match the lock file. A new install is then
+ * Returns whether a person has run npm, and the packages that npm recorded match the lock file. A new install is then
  * not needed. It would remove packages of a running program.
  */
 function isInstalledManually() {

@@ -81,8 +81,8 @@ async function main() {
   endWithNpm();
   await prepare(tell);
   await target.before?.(rest);
-  // The program takes over this process instead of becoming its child. So it gets signals and sets the exit code
-  // itself, and a Ctrl-C never reaches it twice.
+  // The program takes over this process instead of becoming its child. So the program gets signals and sets the exit
+  // code itself, and a Ctrl-C never reaches it twice.
   process.argv.splice(1, process.argv.length, join(root, target.program), ...target.args, ...rest);
   await import(inRoot(target.program));
 }

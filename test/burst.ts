@@ -26,7 +26,7 @@ export async function watchBrand(stage: Stage, { api }: Customer): Promise<Brand
   return { term, hook, keywordId: keyword.id, watchId: keyword.watches[0]?.id ?? '' };
 }
 
-/** The create body of a keyword with this term. */
+/** Returns the create body of a keyword with this term. */
 export function keywordBody(stage: Stage, term: string, hook: string): object {
   return {
     name: term,
@@ -37,7 +37,7 @@ export function keywordBody(stage: Stage, term: string, hook: string): object {
   };
 }
 
-/** Publishes all items of a burst at once. */
+/** Publishes all items of a burst at the same time. */
 export function burst(stage: Stage, term: string): void {
   for (let n = 1; n <= BURST; n += 1)
     stage.simulator.world.publish('hackernews', { kind: 'comment', text: `${term} number ${n}` });

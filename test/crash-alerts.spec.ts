@@ -311,7 +311,7 @@ async function openAccount(): Promise<string> {
   return accountId;
 }
 
-/** The ids of the events and digests that are recorded as delivered. */
+/** Returns the ids of the events and digests that are recorded as delivered. */
 async function deliveredTo(accountId: string): Promise<Set<string>> {
   const attempts = (await store.read('ATTEMPTS', 'attempts.>')).flatMap(({ data }) => attemptsIn(data));
   const delivered = attempts.filter((one) => one.accountId === accountId && one.delivered);

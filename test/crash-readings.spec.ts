@@ -91,7 +91,7 @@ it('kill -9 of analysis and billing at each step of events that wait for the lan
 
 type Scene = Awaited<ReturnType<typeof watchWithStep>>;
 
-/** A watch of a new account, with sentiment and an agent step. */
+/** Returns a watch of a new account, with sentiment and an agent step. */
 async function watchWithStep() {
   const { accountId } = await openAccount(stores.natsUrl);
   const [keywordId, watchId] = [newId(), newId()];

@@ -72,8 +72,9 @@ afterAll(async () => {
 });
 
 /**
- * Publishes posts one after the other. @returns the median clock time from a post to its webhook, and the maximum
- * processor time of the main thread during one post; in ms
+ * Publishes posts one after the other.
+ * @returns the median clock time from a post to its webhook, and the maximum processor time of the main thread during
+ * one post; in ms
  */
 async function delayOf(name: string): Promise<{ median: number; maxBusyMs: number }> {
   const times: number[] = [];

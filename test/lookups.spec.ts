@@ -256,8 +256,8 @@ describe('a lookup that the upstream does not answer', () => {
 });
 
 describe('a lookup of a suspended reddit user', () => {
-  // reddit's 403 contains the reset time of its rate limit. Earshot must not wait for it: it must send a second request, to
-  // find out whether the user is suspended.
+  // reddit's 403 contains the reset time of its rate limit. Earshot must not wait for this time: it must send a second
+  // request, to find out whether the user is suspended.
   it(
     'returns 404 with this reason, and is charged',
     async () => {

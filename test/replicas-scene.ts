@@ -249,8 +249,8 @@ async function pushed({ simulator }: Stage, client: RotatingClient): Promise<str
 }
 
 /**
- * Sends requests that must be refused, in any order and at any gateway. @returns status and code of each
- * refusal
+ * Sends requests that must be refused, in any order and at any gateway.
+ * @returns status and code of each refusal
  */
 async function refused(client: RotatingClient, ada: Customer): Promise<string[]> {
   const summaryOf = ({ status, body }: { status: number; body: Json }) => `${status} ${body?.code ?? ''}`;

@@ -49,7 +49,7 @@ function laneOf(source: SourceId): Lane {
   });
 }
 
-/** A search whose watch was last checked an hour ago. */
+/** Returns a search whose watch was last checked an hour ago. */
 function dueOn(source: SourceId): DueSearch & { watches: [DueWatch] } {
   const { market = 'global', filters = {} } = searchOf(source, client.simulator.url);
   const query = source === 'ai_answers' ? {} : { query: 'zephyr kettle' };

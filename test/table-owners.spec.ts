@@ -49,7 +49,7 @@ function sources(): string[] {
     .filter((path) => path.endsWith('.ts') && !EXEMPT.some((pattern) => pattern.test(path)));
 }
 
-/** The statements in the text of a file that write a table of another folder. */
+/** Returns the statements in the text of a file that write a table of another folder. */
 function writesToForeignTables(path: string, text: string): string[] {
   const foreign = Object.entries(TABLES).flatMap(([owner, tables]) =>
     path.startsWith(`${owner}/`) ? [] : tables,

@@ -4,7 +4,7 @@ import { STEP, type WaitingStage } from './waiting-stage.js';
 /** Analysis stops and starts while events wait for the language model. */
 export function waitingRestartTasks(stage: () => WaitingStage): void {
   describe('a restart', () => {
-    it('without a language model finishes all waiting events at once [readings.model-removed]', async () => {
+    it('finishes all waiting events immediately if there is no language model [readings.model-removed]', async () => {
       await stage().stopAnalysis();
       const left = stage().scene();
       await left.ask('product=Acme', { analysis: true, ...STEP }, 110_000);
@@ -33,7 +33,7 @@ export function waitingRestartTasks(stage: () => WaitingStage): void {
       expect(await scene.event()).toMatchObject({ ai: { status: 'completed' } });
     });
 
-    it('with two replicas answers each of many questions once, with one request per step', async () => {
+    it('lets two replicas answer each of many questions once, with one request per step', async () => {
       const scene = stage().scene();
       stage().simulator.requests.clear();
       await stage().store.publishAll(

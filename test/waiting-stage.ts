@@ -74,7 +74,7 @@ export class WaitingStage {
     return this.simulator.requests.report('llm').total;
   }
 
-  /** Number of questions of the watch that wait. */
+  /** Returns the number of questions of the watch that wait. */
   async waiting(watchId: string): Promise<number> {
     const rows: { n: number }[] = await this.database.query(
       'SELECT count(*)::int AS n FROM waiting_readings WHERE watch_id = $1',
@@ -83,7 +83,7 @@ export class WaitingStage {
     return rows[0]?.n ?? 0;
   }
 
-  /** A watch of a new account, or with the given ids of account, watch and keyword. */
+  /** Returns a watch of a new account, or with the given ids of account, watch and keyword. */
   scene(...ids: string[]): Scene {
     return new Scene(this.store, ...ids);
   }
@@ -115,7 +115,7 @@ export class Scene {
     return message.eventId;
   }
 
-  /** The message that stores the question of an event with this text. */
+  /** Returns the message that stores the question of an event with this text. */
   question(text: string, parts: QuestionParts, deadlineMs = 20_000) {
     const { accountId, watchId, keywordId } = this;
     const draft = this.draft(text, parts.analysis === true);
@@ -165,7 +165,7 @@ export class Scene {
     return { ...event, envelope: envelopeBytes(event) };
   }
 
-  /** The stored events of the watch: the parts that the receiver gets, and the charges that billing reads. */
+  /** Returns the stored events of the watch: the parts that the receiver gets, and the charges that billing reads. */
   async events() {
     const stored = await this.store.read('EVENTS', subjectOf('EVENTS', this.accountId, this.watchId));
     return stored.map(({ data }) => {

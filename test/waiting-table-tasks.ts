@@ -52,7 +52,7 @@ export function waitingTableTasks(stage: () => WaitingStage): void {
       await giveBack(stage().database, [taken[0]!], Date.now());
     });
 
-    it('returns at most 200 overdue questions at once, and no question that a replica is still asking', async () => {
+    it('returns at most 200 overdue questions in one call, and no question that a replica is asking at the moment', async () => {
       await stage().database.query(`UPDATE waiting_readings SET deadline_at = now() - interval '1 second'`);
       const overdue = await claimOverdue(stage().database);
       expect(overdue).toHaveLength(200);

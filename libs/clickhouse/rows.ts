@@ -48,9 +48,11 @@ export interface MentionRow {
   /** JSON: `[{url, type}]` */
   media: string;
   labels: string[];
-  /** Empty if no reader read the mention. The same applies to `intent` and `bucket`. */
+  /** Empty if no reader read the mention. */
   sentiment: string;
+  /** Empty if no reader read the mention. */
   intent: string;
+  /** Empty if no reader read the mention. */
   bucket: string;
   /** Ids of the rules that fired. */
   rules: string[];
@@ -94,8 +96,9 @@ export interface MentionRow {
   explore_id: string;
   /** JSON: `[{kind, reader, model, version, promptVersion, durationMs, costCredits, detail}]` */
   readings: string;
-  /** The sentiment that a person has set, otherwise empty. The same applies to the intent. */
+  /** The sentiment that a person has set; otherwise empty. */
   corrected_sentiment: string;
+  /** The intent that a person has set; otherwise empty. */
   corrected_intent: string;
   corrected_relevance: number | null;
 }

@@ -152,7 +152,7 @@ export const SETTINGS = {
   }),
   MCP_DAILY_CREDITS: wholeNumber({
     default: 1000,
-    desc: 'Maximum credits that one API key can spend through MCP in a UTC day; a keyword counts as its credits of one day. 0: no credits',
+    desc: 'Maximum credits that one API key can spend through MCP in a UTC day. A keyword counts with the credits that it costs in one day. 0: no credits',
   }),
   EGRESS_ALLOW: str({
     default: '',
@@ -242,7 +242,7 @@ export type SettingName = keyof typeof SETTINGS;
 /** Values of the named settings, typed. */
 export type Settings<N extends SettingName> = CleanedEnv<Pick<typeof SETTINGS, N>>;
 
-/** A setting is missing or wrong. The message names all such settings. Show it to the user as it is. */
+/** A setting is missing or wrong. The message names all such settings. Show the message to the user unchanged. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }

@@ -6,8 +6,8 @@ export type DigestMode = (typeof DIGEST_MODES)[number];
 export const MAX_DIGEST_ITEMS = 50;
 
 /**
- * One digest of one keyword for one channel: the body of a delivery whose target has the kind `digest`. It contains no
- * formatting: each kind of channel renders it when it is sent. Times are ISO 8601 UTC.
+ * One digest of one keyword for one channel: the body of a delivery whose target has the kind `digest`. A digest
+ * contains no formatting: each kind of channel renders the digest when it is sent. Times are ISO 8601 UTC.
  */
 export interface Digest {
   /** Derived from keyword, channel, mode and the start of the period; the `eventId` of the delivery. */

@@ -17,7 +17,10 @@ import { PurgeSchema } from './gen/earshot/purges/v1/purge_pb.js';
 import { ReadingFactSchema } from './gen/earshot/readings/v1/reading_pb.js';
 import { ReplayDecisionSchema, ReplayEventSchema } from './gen/earshot/replays/v1/replay_pb.js';
 
-/** A stored message of an earlier version, and its content. Never change one: streams keep such messages for months. */
+/**
+ * A stored message of an earlier version, and its content. Never change such a message: streams keep such messages for
+ * months.
+ */
 interface Fixture {
   message: string;
   base64: string;
@@ -51,13 +54,13 @@ const fixtures = readdirSync(directory)
     JSON.parse(readFileSync(new URL(file, directory), 'utf8')) as Fixture,
   ]);
 
-/** The kinds of event that a decision may contain. */
+/** Returns the kinds of event that a decision may contain. */
 function kindsOf(schema: DescMessage): string[] {
   return (schema.oneofs[0]?.fields ?? []).map((field) => field.localName);
 }
 
 describe('messages that earlier versions stored', () => {
-  it.each(fixtures)('%s is still read with the same content', (_, { message, base64, says }) => {
+  it.each(fixtures)('%s is read with its original content', (_, { message, base64, says }) => {
     const schema = SCHEMAS.get(message);
     if (!schema)
       throw new Error(

@@ -23,14 +23,14 @@ export function limitsOf(plan: string): PlanLimits {
   return book.plans[plan];
 }
 
-/** Whether the price book has such a plan. */
+/** Returns whether the price book has such a plan. */
 export function isPlan(name: string): name is Plan {
   return (PLANS as readonly string[]).includes(name);
 }
 
 /**
- * The price of a completed check of the source, in credits. A check of ai_answers costs this price for each engine. A
- * failed check is free.
+ * Returns the price of a completed check of the source, in credits. A check of ai_answers costs this price for each
+ * engine. A failed check is free.
  * @param coBrands true if each answer is also searched for brands other than the subject; only ai_answers supports this
  */
 export function creditsPerCheck(source: SourceId, coBrands = false): number {
@@ -38,7 +38,10 @@ export function creditsPerCheck(source: SourceId, coBrands = false): number {
   return (rates[source] ?? book.creditsPerCheck.open) + (coBrands ? creditsOfCoBrands(source) : 0);
 }
 
-/** The price in credits of finding brands other than the subject in one answer of an AI engine; 0 for other sources. */
+/**
+ * Returns the price in credits of finding brands other than the subject in one answer of an AI engine; 0 for other
+ * sources.
+ */
 export function creditsOfCoBrands(source: SourceId): number {
   return (book.coBrandsPerUnit as Partial<Record<SourceId, number>>)[source] ?? 0;
 }
@@ -46,29 +49,29 @@ export function creditsOfCoBrands(source: SourceId): number {
 /** Readings of an item that cost credits. */
 export type PricedReading = 'analysis' | 'bucket' | 'agent_step';
 
-/** The price of one reading of one item, in credits. `analysis` is sentiment and intent together. */
+/** Returns the price of one reading of one item, in credits. `analysis` is sentiment and intent together. */
 export function creditsPerReading(reading: PricedReading): number {
   return book.creditsPerReading[reading];
 }
 
-/** The price of one mention in an analysis that a user requests, in credits. */
+/** Returns the price of one mention in an analysis that a user requests, in credits. */
 export function creditsPerAnalysedItem(): number {
   return book.creditsPerAnalysedItem;
 }
 
-/** The price of a semantic question with this number of texts, in credits. */
+/** Returns the price of a semantic question with this number of texts, in credits. */
 export function creditsOfQuestion(texts: number): number {
   return book.creditsPerQuestion * texts;
 }
 
-/** The price of one source that answers a question of Explore, in credits. */
+/** Returns the price of one source that answers a question of Explore, in credits. */
 export function creditsPerExploredSource(): number {
   return book.creditsPerExploredSource;
 }
 
 /**
- * The price of each item of a backfilled first scan, in credits. This price replaces the price of the check. Undefined
- * if the source has no such price: then the check's price applies.
+ * Returns the price of each item of a backfilled first scan, in credits. This price replaces the price of the check.
+ * Undefined if the source has no such price: then the check's price applies.
  */
 export function creditsPerFirstScanItem(source: SourceId): number | undefined {
   return (book.creditsPerFirstScanItem as Partial<Record<SourceId, number>>)[source];
@@ -78,8 +81,8 @@ export function creditsPerFirstScanItem(source: SourceId): number | undefined {
 export type FloorGroup = 'open' | 'social' | 'vinted' | 'ai_answers';
 
 /**
- * The shortest interval that the plan allows for the source, in seconds.
- * @param override `INTERVAL_FLOOR_SECONDS`, if the installation sets it; it replaces all floors
+ * Returns the shortest interval that the plan allows for the source, in seconds.
+ * @param override `INTERVAL_FLOOR_SECONDS`, if the installation sets it; this value replaces all floors
  */
 export function floorSeconds(plan: string, source: SourceId, override?: number): number {
   if (override) return override;
@@ -102,7 +105,7 @@ function floorGroupOf(source: SourceId): FloorGroup {
 }
 
 /**
- * The price of a lookup, in credits.
+ * Returns the price of a lookup, in credits.
  * @param operation for example `x.tweets`
  * @throws Error when the price book has no price for it
  */

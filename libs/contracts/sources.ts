@@ -1,4 +1,4 @@
-/** All sources of the interface, in its order. */
+/** All sources of the API, in the order of the API. */
 export const SOURCE_IDS = [
   'x',
   'reddit',

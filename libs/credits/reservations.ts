@@ -135,7 +135,7 @@ const LOCKED = `SELECT reservation_id FROM credit_reservations WHERE reservation
 
 /**
  * Marks work as done, so that only the charge settles its reservation, no matter how late the charge comes. If the fact
- * was not stored after all, billing ends the reservation once it has processed the stream beyond that point.
+ * was not stored after all, billing ends the reservation after it has processed the stream beyond that point.
  */
 export async function keepUntilCharged(
   database: Database | Tx,
@@ -246,7 +246,9 @@ export async function releaseCharged(
   );
 }
 
-/** Maximum number of rows that one statement deletes, so that it keeps their locks no longer than a charge does. */
+/**
+ * Maximum number of rows that one statement deletes, so that the statement keeps locks no longer than a charge does.
+ */
 const DROPPED_AT_ONCE = 1000;
 
 /**
@@ -258,15 +260,15 @@ export async function dropExpired(database: Database): Promise<void> {
 }
 
 /**
- * Deletes reservations of work that was done before the instant and that will never be charged: its facts were not
- * stored after all, or were purged before their charge. The caller guarantees that everything stored before the instant
- * has been charged.
+ * Deletes reservations of work that was done before the instant and that will never be charged: the facts of the work
+ * were not stored after all, or were purged before they were charged. The caller guarantees that everything stored
+ * before the instant has been charged.
  */
 export async function dropNeverCharged(database: Database, doneBefore: Date): Promise<void> {
   await dropWhere(database, 'done_at < $1', doneBefore.toISOString());
 }
 
-/** The current time of the database. The times of reservations come from this clock. */
+/** Returns the current time of the database. The times of reservations come from this clock. */
 export async function nowOf(database: Database): Promise<Date> {
   const rows: { now: Date }[] = await database.query('SELECT now() AS now');
   return rows[0]?.now ?? new Date();

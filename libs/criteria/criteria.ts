@@ -5,8 +5,8 @@ import { CriteriaSchema, DEFAULT_MATCH_MODE, type Criteria, type MatchMode, type
 import { canonicalTerms } from '#matching';
 
 /**
- * The criteria of a search: each key of its overrides replaces the same key of the global criteria. `filters` are
- * merged in the same way.
+ * Returns the criteria of a search: each key of its overrides replaces the same key of the global criteria. `filters`
+ * are merged in the same way.
  */
 export function resolveCriteria(global: Criteria, overrides: Criteria | undefined): Criteria {
   const resolved = clone(CriteriaSchema, global);
@@ -22,8 +22,8 @@ export function resolveCriteria(global: Criteria, overrides: Criteria | undefine
 }
 
 /**
- * The identity of a search: SHA-256 (hex) over the canonical JSON (RFC 8785) of everything that distinguishes it:
- * source, market, query, terms (trimmed, case-folded, sorted), match, sort, price bounds, filters, repliesTo.
+ * Returns the identity of a search: SHA-256 (hex) over the canonical JSON (RFC 8785) of everything that distinguishes
+ * it: source, market, query, terms (trimmed, case-folded, sorted), match, sort, price bounds, filters, repliesTo.
  */
 export function criteriaHash(source: SourceId, criteria: Criteria): string {
   const { market, query, priceMin, priceMax, sort, filters, repliesTo, terms } = criteria;
@@ -45,12 +45,12 @@ export function criteriaHash(source: SourceId, criteria: Criteria): string {
     .digest('hex');
 }
 
-/** The search's match mode, or the default. */
+/** Returns the search's match mode, or the default. */
 export function matchModeOf(criteria: Criteria): MatchMode {
   return (criteria.match as MatchMode | undefined) ?? DEFAULT_MATCH_MODE;
 }
 
-/** Criteria in the form of the interface: camelCase JSON without absent keys. */
+/** Returns criteria in the form of the API: camelCase JSON without absent keys. */
 export function criteriaJson(criteria: Criteria) {
   return toJson(CriteriaSchema, criteria);
 }

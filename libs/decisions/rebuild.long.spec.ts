@@ -78,7 +78,7 @@ const storedVersion = async () =>
   (await database.query<{ version: number }[]>('SELECT version FROM projection_versions'))[0]?.version ?? 1;
 const rebuildSchemas = () => database.query(`SELECT 1 FROM pg_namespace WHERE nspname LIKE 'rebuild_%'`);
 
-/** The complete definition of the tables in the catalogue, without object ids. */
+/** Returns the complete definition of the tables in the catalogue, without object ids. */
 const shape = () =>
   database.query(
     `SELECT indexdef AS part FROM pg_indexes WHERE schemaname = 'public' AND tablename IN ('tallies', 'owners')

@@ -7,7 +7,10 @@ export interface Credentials {
   password: string;
 }
 
-/** The random credentials of an embedded store, created at its first start. Only the file's owner can read them. */
+/**
+ * Returns the random credentials of an embedded store. They are created at the first start of the store. Only the
+ * file's owner can read them.
+ */
 export function readOrMakeCredentials(file: string): Credentials {
   return readOrMake(file, () => ({ user: 'earshot', password: randomPassword() }));
 }

@@ -43,7 +43,7 @@ function bare(url: string): URL {
   return address;
 }
 
-/** All secrets. */
+/** Returns all secrets. */
 function secrets(): string[] {
   const passwords = ['postgres.json', 'nats.json', 'clickhouse.json'].flatMap((name) => {
     const { user: _, ...rest } = JSON.parse(readFileSync(join(dataDir, name), 'utf8')) as Record<

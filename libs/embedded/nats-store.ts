@@ -24,7 +24,10 @@ const GO_MEMORY_LIMIT = '512MiB';
  */
 const GO_GARBAGE_PERCENT = '25';
 
-/** The default of nats-server is 2 s. A program that starts on a busy machine needs more time to sign in. */
+/**
+ * Time in which a client must sign in. The default of nats-server is 2 s, but a program that starts on a busy machine
+ * needs more time.
+ */
 const AUTHENTICATED_WITHIN_S = 15;
 
 /** Starts a NATS server with JetStream on the loopback address. Its store is in `<dataDir>/nats`. */
@@ -53,7 +56,7 @@ export async function startNats(host: StoreHost): Promise<{ store: StoreProcess;
   return { store, url: `nats://${credentials.user}:${credentials.password}@127.0.0.1:${port}` };
 }
 
-/** The path of nats-server, if it is installed. Debian puts it into a directory that is only in root's PATH. */
+/** Returns the path of nats-server, if it is installed. Debian puts it into a directory that is only in root's PATH. */
 export function findNatsServer(): string | undefined {
   const places = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/bin', '/usr/bin'];
   return places
@@ -63,7 +66,7 @@ export function findNatsServer(): string | undefined {
 }
 
 /**
- * The path of nats-server. Installs it with apt if it is missing and this process is allowed to.
+ * Returns the path of nats-server. Installs nats-server with apt if it is missing and this process is allowed to.
  * @throws Error with one line that says what to do
  */
 export async function ensureNatsServer(log: EmbeddedLog): Promise<string> {
@@ -96,8 +99,8 @@ function natsConfig(
     `authorization { timeout: ${AUTHENTICATED_WITHIN_S}, user: ${JSON.stringify(user)}, password: ${JSON.stringify(password)} }`,
     `jetstream {`,
     `  store_dir: ${JSON.stringify(storeDir)}`,
-    // Servers before 2.10 do not support it: with them, a power failure may lose the messages of the last moments. A
-    // crash of the process does not.
+    // Servers before 2.10 do not support `sync_interval: always`: with them, a power failure may lose the messages of
+    // the last moments. A crash of the process does not.
     ...(syncAlways ? [`  sync_interval: always`] : []),
     `}`,
   ];
@@ -114,7 +117,7 @@ function atLeast([major, minor]: [number, number], wantedMajor: number, wantedMi
   return major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
 }
 
-/** Whether a NATS server sends its greeting on the port. A server starts JetStream before it listens. */
+/** Returns whether a NATS server sends its greeting on the port. A server starts JetStream before it listens. */
 function answersAsNats(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });

@@ -13,11 +13,11 @@ export interface PostgresAccount {
 const CAPABILITY_BITS = { dac_override: 1n, dac_read_search: 2n } as const;
 
 /**
- * The account that can run `program` on a data directory below `directory`: this process's user, or, if that is root,
- * the user postgres (created if missing). If a parent directory is closed to others (as /root is on most servers), this
- * user cannot reach the data or the program. It then gets one capability, with which it can pass through closed
- * directories. So the data can stay there, and the parent directory stays closed.
- * @throws Error if none of this is possible. Its message says what to do
+ * Returns the account that can run `program` on a data directory below `directory`: this process's user, or, if that is
+ * root, the user postgres (created if missing). If a parent directory is closed to others (as /root is on most
+ * servers), this user cannot reach the data or the program. Then the program gets one capability, with which it can
+ * pass through closed directories. So the data can stay there, and the parent directory stays closed.
+ * @throws Error if none of this is possible; the message of the error says what to do
  */
 export function postgresAccount(directory: string, program: string): PostgresAccount {
   if (process.getuid?.() !== 0) return { wrap: [] };

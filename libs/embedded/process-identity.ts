@@ -12,8 +12,8 @@ export interface ProcessIdentity {
 }
 
 /**
- * The process that currently has this pid; undefined if there is none. A zombie does not count, because it uses nothing
- * any more.
+ * Returns the process that currently has this pid; undefined if there is none. A zombie does not count, because it uses
+ * nothing any more.
  */
 export function identify(pid: number): ProcessIdentity | undefined {
   if (!Number.isSafeInteger(pid) || pid < 1) return undefined;
@@ -21,17 +21,17 @@ export function identify(pid: number): ProcessIdentity | undefined {
   return startedAt === undefined ? undefined : { pid, startedAt };
 }
 
-/** The identity of this process. */
+/** Returns the identity of this process. */
 export function identifySelf(): ProcessIdentity {
   return identify(process.pid) ?? { pid: process.pid, startedAt: 'unknown' };
 }
 
-/** Whether exactly this process still runs. */
+/** Returns whether exactly this process still runs. */
 export function isRunning(identity: ProcessIdentity): boolean {
   return identify(identity.pid)?.startedAt === identity.startedAt;
 }
 
-/** The words of a process's command line; empty if it has exited. */
+/** Returns the words of a process's command line; empty if it has exited. */
 export function commandLine(pid: number): string[] {
   try {
     if (process.platform === 'linux')

@@ -14,7 +14,7 @@ export interface Runtime {
 
 type RuntimeUrls = Pick<Runtime, 'natsUrl' | 'databaseUrl' | 'clickhouseUrl'>;
 
-/** The installation that runs on this data directory; undefined if there is none. */
+/** Returns the installation that runs on this data directory; undefined if there is none. */
 export function readRuntime(dataDir: string): Runtime | undefined {
   let text: string;
   try {

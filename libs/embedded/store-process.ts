@@ -46,7 +46,8 @@ export interface StoreCommand {
 const READY_WITHIN_MS = 120_000;
 const READY_POLL_MS = 25;
 /**
- * With this limit, a stop takes less than ten seconds, including the services' grace period. SIGKILL damages no store.
+ * How long a store may take to stop before it gets SIGKILL, which damages no store. With this limit, a stop takes less
+ * than ten seconds, including the services' grace period.
  */
 const STOP_GRACE_MS = 3_500;
 const MAX_RESTARTS = 5;
@@ -100,8 +101,8 @@ export class StoreProcess {
   }
 
   /**
-   * Signals the program to end, or kills it if it was signalled before. For the exit of this process, when nothing can
-   * be awaited.
+   * Signals the program to end, or kills the program if it was signalled before. For the exit of this process, when
+   * nothing can be awaited.
    */
   endAtExit(): void {
     const pid = this.child?.pid;
@@ -243,7 +244,8 @@ export async function endOrphan(
   const identity = parseIdentity(text);
   const isOurs =
     identity && isRunning(identity) && commandLine(identity.pid).some((word) => word.includes(dataDir));
-  // Otherwise the file is kept, because it may identify a process of another container, which is not visible here.
+  // If the process is not ours, the file is kept, because it may identify a process of another container, which is not
+  // visible here.
   if (!isOurs) return false;
   await endProcess(identity, signal, STOP_GRACE_MS);
   rmSync(file, { force: true });

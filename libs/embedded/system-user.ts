@@ -8,7 +8,7 @@ export interface Owner {
 }
 
 /**
- * A system user without a shell; created if missing.
+ * Returns a system user without a shell. Creates the user if it is missing.
  * @throws Error that says what to do
  */
 export function systemUser(name: string, setting: string): Owner {
@@ -26,7 +26,7 @@ export function systemUser(name: string, setting: string): Owner {
   return found;
 }
 
-/** Whether the user can enter the directory and read the files. */
+/** Returns whether the user can enter the directory and read the files. */
 export function canReach(ids: Owner, directory: string, ...files: readonly string[]): boolean {
   const script = 'cd "$1" || exit 1; shift; for file; do test -r "$file" || exit 1; done';
   return spawnSync('/bin/sh', ['-c', script, 'sh', directory, ...files], { ...ids, cwd: '/' }).status === 0;

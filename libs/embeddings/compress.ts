@@ -27,7 +27,7 @@ export function compress(embedding: Float32Array): Uint8Array {
   return toBfloat16(toUnitLength(Float32Array.from(components)));
 }
 
-/** A new vector with the same direction and length 1. A vector of zeros is returned unchanged. */
+/** Returns a new vector with the same direction and length 1. A vector of zeros is returned unchanged. */
 export function toUnitLength(vector: Float32Array): Float32Array {
   const length = Math.hypot(...vector);
   return length > 0 ? vector.map((value) => value / length) : vector;

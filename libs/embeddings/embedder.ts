@@ -3,8 +3,8 @@ export interface Embedder {
   /** Identifies the model and its version. Vectors of different models cannot be compared. */
   readonly model: string;
   /**
-   * The vectors of the texts, in order: unit vectors as bfloat16, little-endian. All vectors of one model have the same
-   * length. A text that the service refuses, or that has no visible character, gets an empty vector.
+   * Computes the vectors of the texts, in order: unit vectors as bfloat16, little-endian. All vectors of one model have
+   * the same length. A text that the service refuses, or that has no visible character, gets an empty vector.
    * @param urgent true if a person waits. These texts are computed before others
    * @throws EmbeddingsUnavailable if the server that computes the vectors does not answer correctly
    */
@@ -28,7 +28,7 @@ export interface MentionText {
   titleOfParent: boolean;
 }
 
-/** The text of a mention that is embedded and searched, without the title of a parent post. */
+/** Returns the text of a mention that is embedded and searched, without the title of a parent post. */
 export function ownText({ title, text, titleOfParent }: MentionText): string {
   if (title === '' || titleOfParent) return text;
   // Many sources repeat the beginning of the text as title.

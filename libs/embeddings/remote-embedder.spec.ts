@@ -6,7 +6,7 @@ import { RemoteEmbedder } from './remote-embedder.js';
 
 type Respond = (input: string[], request: OutboundRequest) => { status: number; body: unknown };
 
-/** An embedder whose server answers with `respond`. */
+/** Creates an embedder whose server answers with `respond`. */
 function embedderOf(respond: Respond, token = 'secret') {
   const requests: OutboundRequest[] = [];
   const http = {
@@ -25,7 +25,7 @@ function embedderOf(respond: Respond, token = 'secret') {
   };
 }
 
-/** A vector of three numbers that depends on the text's length. */
+/** Returns a vector of three numbers that depends on the text's length. */
 const answer: Respond = (input) => ({
   status: 200,
   body: { data: input.map((text, index) => ({ index, embedding: [text.length, 1, 0] })).reverse() },

@@ -100,7 +100,7 @@ describe('a stored embedding', () => {
     before!.forEach((cosine, n) => expect(Math.abs(cosine - after![n]!)).toBeLessThan(0.15));
   });
 
-  it('of an empty text is zeros', () => {
+  it('is zeros for an empty text', () => {
     expect(compress(new Float32Array(512)).every((byte) => byte === 0)).toBe(true);
   });
 });

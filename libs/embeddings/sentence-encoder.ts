@@ -38,8 +38,8 @@ export class SentenceEncoder {
   }
 
   /**
-   * The embeddings of the texts, in order: unit vectors of 512 numbers. Only the beginning of a long text is read. A
-   * text without any visible character gets zeros, which have the same distance to all embeddings.
+   * Computes the embeddings of the texts, in order: unit vectors of 512 numbers. Only the beginning of a long text is
+   * read. A text without any visible character gets zeros, which have the same distance to all embeddings.
    */
   async encode(texts: readonly string[]): Promise<Float32Array[]> {
     const found: Float32Array[] = [];

@@ -14,7 +14,8 @@ const WORD_BEGIN = '\u2581';
 const RESERVED_IDS = 6;
 const UNKNOWN = 0;
 /**
- * Longer texts are cut, because the encoder reads at most 128 tokens, and few tokens have more than five characters.
+ * Texts that are longer than this are cut, because the encoder reads at most 128 tokens, and few tokens have more than
+ * five characters.
  */
 const MAX_CHARACTERS = 1000;
 
@@ -32,8 +33,8 @@ export class Tokenizer {
   }
 
   /**
-   * The token ids of a text, empty for a text without visible characters. Any string is accepted: lone surrogates
-   * become unknown characters.
+   * Returns the token ids of a text, empty for a text without visible characters. Any string is accepted: lone
+   * surrogates become unknown characters.
    */
   encode(text: string): number[] {
     const symbols = symbolsOf(text);

@@ -68,7 +68,7 @@ describe('the event store', () => {
     expect((await texts(one)).length).toBe(1);
   });
 
-  it('appends to many subjects at once, and returns the messages whose condition does not hold', async () => {
+  it('appends to many subjects in one call, and returns the messages whose condition does not hold', async () => {
     const [one, other] = [subject(), subject()];
     const first = await store.append(one, bytes('a'), 0, newId());
     const message = (of: string, expectedSeq: number) => {

@@ -16,7 +16,7 @@ export class PublishSpans {
         this.spans.set(cause, beginSpan(`publish ${stream}`, SpanKind.PRODUCER, attributes, cause));
   }
 
-  /** The `traceparent` header of a message. */
+  /** Returns the `traceparent` header of a message. */
   stepOf({ cause }: Unstored): string | undefined {
     const span = this.spans.get(cause);
     return span ? stepOf(span) : (cause ?? this.current);

@@ -8,7 +8,7 @@ type Range = [Address, number];
 /** True if connections to the address are allowed. The address is an IP in any notation that `ipaddr.js` reads. */
 export type AddressPolicy = (address: string) => boolean;
 
-// Results are cached, because most requests go to the same few thousand addresses.
+// Maximum number of cached results. Results are cached, because most requests go to the same few thousand addresses.
 const VERDICTS_KEPT = 5_000;
 // Addresses in a public range that are internal to a cloud: Azure's WireServer gives out machine credentials.
 const PUBLIC_BUT_INTERNAL: readonly Range[] = [[ipaddr.IPv4.parse('168.63.129.16'), 32]];
@@ -18,8 +18,8 @@ const GLOBAL_UNICAST: Range = [ipaddr.IPv6.parse('2000::'), 3];
 const NAT64: Range = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 
 /**
- * The policy for outbound requests: allows public unicast addresses, and the CIDRs in `allow` (see `parseEgressAllow`).
- * For an IPv4-mapped or NAT64 address, the IPv4 address in it is checked.
+ * Returns the policy for outbound requests: allows public unicast addresses, and the CIDRs in `allow` (see
+ * `parseEgressAllow`). For an IPv4-mapped or NAT64 address, the IPv4 address in it is checked.
  */
 export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
   const allowed = allow.map((cidr) => ipaddr.parseCIDR(cidr) as Range);

@@ -19,7 +19,7 @@ export interface AnswerBody {
   stop(): void;
 }
 
-/** The collector for a content encoding; undefined if the encoding is not supported. */
+/** Creates the collector for a content encoding; undefined if the encoding is not supported. */
 export function createAnswerBody(
   encoding: string | undefined,
   maxBytes: number,

@@ -9,10 +9,11 @@ import { notAllowed, OutboundError } from './outbound-error.js';
 /** Looks up all addresses of a host name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
-// Even a slow receiver accepts a connection within this time. The deadline of the request is usually shorter.
+// Maximum time to connect. Even a slow receiver accepts a connection within this time. The deadline of the request is
+// usually shorter.
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** The lookup of the operating system: hosts file and name servers. */
+/** Uses the lookup of the operating system: hosts file and name servers. */
 export const systemResolve: Resolve = async (hostname) =>
   (await systemLookup(hostname, { all: true })).map(({ address }) => address);
 

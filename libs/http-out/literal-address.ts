@@ -3,9 +3,9 @@ import type { AddressPolicy } from './address-policy.js';
 import { isLocalhost, LOOPBACK } from './localhost.js';
 
 /**
- * Returns why an address can never be reached: its host is a literal address that the policy refuses, or it is
- * `localhost` and the policy refuses both of its addresses. Does not check other names, because they are looked up when
- * a request connects.
+ * Returns why an address can never be reached: its host is a literal address that the policy refuses, or `localhost` if
+ * the policy refuses both addresses of `localhost`. Does not check other names, because they are looked up when a
+ * request connects.
  * @param url if it is not a URL, the result is undefined
  */
 export function literalAddressFault(url: string, permits: AddressPolicy): string | undefined {

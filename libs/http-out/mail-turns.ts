@@ -34,7 +34,7 @@ export class MailTurns {
     this.free = connections;
   }
 
-  /** Number of the account's mails that wait for a connection. */
+  /** Returns the number of the account's mails that wait for a connection. */
   waitingOf(accountId: string): number {
     return this.accounts.get(accountId)?.waiting.length ?? 0;
   }

@@ -18,8 +18,9 @@ export class OutboundError extends Error {
 }
 
 /**
- * The reason in three cases: a host is not allowed, a name has no address, or its lookup failed. The text is the same
- * in all cases, because a person who enters host names must not learn which names exist in the operator's network.
+ * Returns the reason in three cases: a host is not allowed, a name has no address, or its lookup failed. The text is
+ * the same in all cases, because a person who enters host names must not learn which names exist in the operator's
+ * network.
  */
 export function notAllowed(host: string): string {
   return `${host}: address not allowed: there is no such name, or it leads to a private or reserved address, which the operator can allow with EGRESS_ALLOW`;

@@ -49,7 +49,7 @@ describe('the size limit', () => {
     ['br', (data) => brotliCompressSync(data, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
   ];
 
-  it.each(encodings)('of a %s answer applies after decoding', async (encoding, compress) => {
+  it.each(encodings)('applies after decoding to an answer in %s', async (encoding, compress) => {
     const bomb = compress(Buffer.alloc(50_000_000));
     const server = await allowedServer((request, response) => {
       response.setHeader('content-encoding', encoding);
@@ -104,7 +104,7 @@ describe('the size limit', () => {
 });
 
 describe('cookies', () => {
-  it('of an answer are returned one by one, although their dates contain commas', async () => {
+  it('are returned one by one, although their dates contain commas', async () => {
     const server = await allowedServer((request, response) => {
       const cookies = ['a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'b=2; Path=/'];
       response.setHeader('set-cookie', request.url === '/one' ? cookies.slice(1) : cookies);
@@ -137,7 +137,7 @@ describe('connections', () => {
     expect(server.connections()).toBe(3);
   });
 
-  it('that are refused or closed too early are reported in plain words', async () => {
+  it('are reported in plain words if they are refused or closed too early', async () => {
     const server = await allowedServer((request) => request.socket.destroy());
     expect(await faultOf(guardedClient().request(get(server.origin)))).toBe(
       `network: 127.0.0.2:${server.port} closed the connection before the answer was complete`,

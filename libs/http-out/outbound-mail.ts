@@ -61,7 +61,7 @@ export interface OutboundMail {
   close(): void;
 }
 
-/** Mail servers limit the connections of one client, often to 20. */
+/** Maximum number of connections. Mail servers limit the connections of one client, often to 20. */
 const CONNECTIONS = 8;
 /** How long a mail waits for a connection, in ms. */
 export const MAIL_WAIT_MS = 2000;
@@ -152,7 +152,8 @@ function outcomeOf({
   response = '',
 }: SmtpError): MailOutcome {
   const isRecipientRefused = command.startsWith('RCPT') && statusCode >= 500;
-  // The enhanced code (RFC 3463) names the reason. The text after it is left out, because the server chooses it.
+  // The enhanced code (RFC 3463) names the reason. The text after the code is left out, because the server chooses that
+  // text.
   const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1];
   const answer =
     statusCode > 0 ? `the mail server answered ${[statusCode, enhanced].filter(Boolean).join(' ')}` : '';

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { Pool, type buildConnector, type Dispatcher } from 'undici';
 
-// If there are more pools, the least recently used pool is closed when its requests are done.
+// If there are more pools than this, the least recently used pool is closed when its requests are done.
 const POOLS_KEPT = 4_000;
 
 /** One bounded pool of keep-alive connections per scheme, host and port. */
@@ -19,7 +19,7 @@ export class Pools {
     });
   }
 
-  /** The pool of an origin (`https://example.org:8443`). */
+  /** Returns the pool of an origin (`https://example.org:8443`). */
   of(origin: string): Dispatcher {
     const known = this.pools.get(origin);
     if (known) return known;

@@ -11,7 +11,7 @@ export interface RateHeaders {
 // A larger "reset" is a time in epoch seconds (bluesky, github); a smaller one is a number of seconds from now
 // (reddit).
 const FIRST_EPOCH_SECONDS = 1_000_000_000;
-// A longer wait comes from a broken header. Without this limit, such a header would disable the source.
+// Maximum wait. A longer wait comes from a broken header, which would otherwise disable the source.
 const MAX_WAIT_MS = 24 * 3_600_000;
 
 /** Reads `Retry-After` and the known spellings of rate-limit headers. Unreadable values count as absent. */

@@ -31,7 +31,7 @@ describe('redirects', () => {
     expect(secret.connections()).toBe(0);
   });
 
-  it('of a trusted host to another host are checked', async () => {
+  it('are checked if they lead from a trusted host to another host', async () => {
     const secret = await loopbackServer();
     const server = await loopbackServer((_, response) =>
       response.writeHead(302, { location: secret.origin }).end(),
@@ -75,7 +75,7 @@ describe('redirects', () => {
   it.each([
     [{}, 'redirects without a target'],
     [{ location: 'http://[' }, 'redirects to something that is not an address'],
-  ])('without a usable target are an error (%j)', async (headers, reason) => {
+  ])('are an error if they have no usable target (%j)', async (headers, reason) => {
     const server = await allowedServer((_, response) => response.writeHead(301, headers).end());
     expect(await faultOf(guardedClient().request(get(server.origin, { redirects: 'follow' })))).toContain(
       `redirect: 127.0.0.2:${server.port} ${reason}`,

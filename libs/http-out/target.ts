@@ -15,7 +15,8 @@ export interface Target {
 }
 
 const TARGETS_KEPT = 5_000;
-// Longer URLs would only fill the cache. No upstream's address is nearly as long.
+// URLs that are longer than this are not cached, because they would fill the cache. No upstream's address is nearly as
+// long.
 const CACHED_URL_LENGTH = 2_048;
 
 /**
@@ -41,7 +42,8 @@ export function checkLiteral(target: Target, permits: AddressPolicy): void {
 }
 
 /**
- * The URL without query, fragment and credentials, for records. Returns an empty string for a text that is not a URL.
+ * Returns the URL without query, fragment and credentials, for records. Returns an empty string for a text that is not
+ * a URL.
  */
 export function displayUrl(url: string): string {
   const parsed = safeParse(url);

@@ -43,8 +43,8 @@ export class Refusal extends Error {
   }
 
   /**
-   * A refusal of an invalid request. The message contains the first fault and the number of faults; `details` contains
-   * the first 50.
+   * Returns a refusal of an invalid request. The message contains the first fault and the number of faults; `details`
+   * contains the first 50.
    * @param rewrite rewrites a fault before it is added; called only for the first 50
    */
   static validation(faults: readonly Fault[], rewrite = (fault: Fault): Fault => fault): Refusal {
@@ -97,7 +97,9 @@ function shortened(text: string): string {
   return text.length <= MAX_FAULT_TEXT ? text : `${text.slice(0, MAX_FAULT_TEXT)}…`;
 }
 
-/** By default, NATS accepts messages of up to 1 MiB with their headers. */
+/**
+ * Maximum size of a message without its headers. By default, NATS accepts messages of up to 1 MiB with their headers.
+ */
 const MAX_MESSAGE_BYTES = 900 * 1024;
 
 /**

@@ -19,13 +19,13 @@ const VARIANT_AT = 19;
 /** The variant digit for each digit of the hash: its two upper bits become 10. */
 const VARIANTS = '89ab89ab89ab89ab';
 
-/** A new id (UUIDv7, ordered by time) for something that is created: an account, a keyword, a watch. */
+/** Makes a new id (UUIDv7, ordered by time) for something that is created: an account, a keyword, a watch. */
 export function newId(): string {
   return v7();
 }
 
 /**
- * The id of a fact (UUIDv5), derived from the content of the fact, so that the same fact never gets two ids.
+ * Returns the id of a fact (UUIDv5), derived from the content of the fact, so that the same fact never gets two ids.
  */
 export function derivedId(...parts: readonly string[]): string {
   // RFC 9562, section 5.5. Every event and attempt has such an id. The package `uuid` is not used, because it takes
@@ -40,29 +40,31 @@ export function derivedId(...parts: readonly string[]): string {
   return idText.toString('latin1');
 }
 
-/** The id of the check of one watch for one tick (ISO 8601). */
+/** Returns the id of the check of one watch for one tick (ISO 8601). */
 export function checkIdOf(watchId: string, tick: string): string {
   return derivedId('check', watchId, tick);
 }
 
-/** The id of the charge for a fact (a check, a lookup), or for one priced part of it (a reading of an event). */
+/**
+ * Returns the id of the charge for a fact (a check, a lookup), or for one priced part of it (a reading of an event).
+ */
 export function chargeIdOf(reference: string, part?: string): string {
   return derivedId('charge', reference, ...(part === undefined ? [] : [part]));
 }
 
-/** The id of an event and of its mention: one watch, one item, one change (`created` by default). */
+/** Returns the id of an event and of its mention: one watch, one item, one change (`created` by default). */
 export function eventIdOf(watchId: string, itemId: string, change = 'created'): string {
   return derivedId('event', watchId, itemId, change);
 }
 
-/** The id of one source's answer to an Explore; its charge refers to it. */
+/** Returns the id of one source's answer to an Explore; the charge of the answer refers to this id. */
 export function exploredIdOf(exploreId: string, source: string): string {
   return derivedId('explored', exploreId, source);
 }
 
 /**
- * The id of a webhook address of an account, as the target of a delivery. The address may contain a secret; the id does
- * not.
+ * Returns the id of a webhook address of an account, as the target of a delivery. The address may contain a secret; the
+ * id does not.
  */
 export function endpointIdOf(accountId: string, url: string): string {
   return derivedId('endpoint', accountId, url);

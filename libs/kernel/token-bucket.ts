@@ -1,4 +1,7 @@
-/** A request budget: `perMinute` tokens per minute, at most `burst` at once. The caller gives the time, in ms. */
+/**
+ * A request budget: `perMinute` tokens per minute, at most `burst` without a wait between them. The caller gives the
+ * time, in ms.
+ */
 export class TokenBucket {
   private tokens: number;
   private at: number;
@@ -22,7 +25,7 @@ export class TokenBucket {
     return waitMs;
   }
 
-  /** The time in ms until a token could be used if it was taken now. Takes no token. */
+  /** Returns the time in ms until a token could be used if it was taken now. Takes no token. */
   waitMs(nowMs: number): number {
     this.tokens = Math.min(this.burst, this.tokens + ((nowMs - this.at) * this.perMinute) / 60_000);
     this.at = nowMs;

@@ -15,7 +15,7 @@ export async function within(ms: number, work: Promise<unknown>): Promise<boolea
   }
 }
 
-/** Whether work settled within the time, successfully or not. */
+/** Returns whether work settled within the time, successfully or not. */
 export function settledWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
   return within(
     ms,

@@ -117,7 +117,7 @@ describe('an answer', () => {
     ['[]', 'it has no list "items"'],
     ['{"items":{"1":"a"}}', 'it has no list "items"'],
     [`${'['.repeat(200_000)}${']'.repeat(200_000)}`, 'it has no list "items"'],
-  ])('without entries has no value: %.30s', (text, fault) => {
+  ])('has no value if it has no entries: %.30s', (text, fault) => {
     expect(readAnswers(text, 1, reading.check)).toEqual({ values: [undefined], faults: [fault] });
   });
 

@@ -6,7 +6,7 @@ import type { Checked, LlmItem, LlmReading } from './reading.js';
 const SHOWN_ANSWER = 4_000;
 const SHOWN_FAULTS = 20;
 
-/** The schema of the whole answer, as it is sent: one entry for each item, with the item's number. */
+/** Returns the schema of the whole answer, as it is sent: one entry for each item, with the item's number. */
 export function answerSchema(reading: LlmReading<unknown>): Record<string, unknown> {
   const entry = {
     type: 'object',
@@ -25,8 +25,8 @@ export function answerSchema(reading: LlmReading<unknown>): Record<string, unkno
 type Schema = Record<string, unknown>;
 
 /**
- * The schema without limits of texts and numbers, because OpenAI's strict mode refuses limits. The description states
- * the limits in words, and the reading checks them.
+ * Returns the schema without limits of texts and numbers, because OpenAI's strict mode refuses limits. The description
+ * states the limits in words, and the reading checks them.
  */
 function strictSchema(schema: Schema): Schema {
   const { maxLength, minimum, maximum, properties, description, ...rest } = schema;
@@ -46,9 +46,9 @@ function strictSchema(schema: Schema): Schema {
 }
 
 /**
- * The first messages of a request. Each item is one line of JSON between two lines with a mark. The mark is a hash of
- * the items, so that no item can contain it; the JSON contains neither line ends nor the characters with which templates
- * of models begin a message.
+ * Returns the first messages of a request. Each item is one line of JSON between two lines with a mark. The mark is a
+ * hash of the items, so that no item can contain it; the JSON contains neither line ends nor the characters with which
+ * templates of models begin a message.
  */
 export function opening(reading: LlmReading<unknown>, items: readonly LlmItem[]): ChatMessage[] {
   const lines = items.map((item, index) => escaped(JSON.stringify({ n: index + 1, ...item }))).join('\n');
@@ -120,7 +120,7 @@ export function readAnswers<T>(
   return { values, faults };
 }
 
-/** The entries, or why there are none. */
+/** Returns the entries, or why there are none. */
 function entriesOf(text: string): unknown[] | string {
   let parsed: unknown;
   try {

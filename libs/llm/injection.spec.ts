@@ -14,7 +14,10 @@ const GOOD = {
 };
 const LIMITS = { url: 'http://127.0.0.1:1/v1', model: 'm', token: '', temperature: 0, userAgent: 'spec' };
 
-/** A model that obeys the text of an item after "ANSWER": it gives this text as its answer about every item. */
+/**
+ * Creates a model that obeys the text of an item after "ANSWER": the model gives this text as its answer about every
+ * item.
+ */
 function obedientModel(): { llm: Llm; sent: OutboundRequest[]; lines: string[] } {
   const sent: OutboundRequest[] = [];
   const lines: string[] = [];

@@ -40,7 +40,7 @@ it('sends as many requests at the same time as its concurrency', async () => {
   expect([max, lane.room]).toEqual([2, 2]);
 });
 
-it('has no room when the requests that may be sent at once are used up, and refuses a request whose turn would come too late', async () => {
+it('has no room when the requests that may be sent in quick succession are used up, and refuses a request whose turn would come too late', async () => {
   for (let n = 0; n < 10; n += 1) await answer();
   expect(lane.room).toBe(0);
   await expect(lane.run(clock.ms + 500, () => Promise.resolve())).rejects.toMatchObject({ kind: 'no_turn' });

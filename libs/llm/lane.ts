@@ -42,7 +42,7 @@ export interface SharedTurns {
     waitedMs: number,
     limits: TurnLimits,
   ): Promise<{ failures: number } & ({ hasBegun: true } | { waitMs: number; isBlocked: boolean })>;
-  /** The present number of failures in a row. */
+  /** Returns the present number of failures in a row. */
   failures(): Promise<number>;
   /**
    * @param nextState returns the state after the request, from the previous number of failures in a row;
@@ -112,7 +112,7 @@ export class LlmLane {
     return this.maxConcurrent(this.failures);
   }
 
-  /** False while the server counts as down, until it is time to test it. */
+  /** False while the server counts as down, until it is time to test the server. */
   get isAvailable(): boolean {
     return !this.isDown || this.blockedForMs === 0;
   }
@@ -134,7 +134,7 @@ export class LlmLane {
   }
 
   /**
-   * Sends a request when it is its turn, and updates the state of the server from the result.
+   * Sends a request when its turn comes, and updates the state of the server from the result.
    * @param endsAt epoch ms
    * @throws LlmError of `send`; `no_turn` if the turn would come too late or after `endsAt`; `network` if the lane is closed
    */
@@ -238,7 +238,10 @@ export class LlmLane {
 
 const WORKS = (): ServerState => ({ failures: 0, blockedForMs: 0 });
 
-/** How a failure changes the state of the server; undefined if it does not show whether the server works. */
+/**
+ * Returns how a failure changes the state of the server; undefined if the failure does not show whether the server
+ * works.
+ */
 function stateAfter({
   kind,
   isTemporary,

@@ -1,8 +1,8 @@
 /**
- * Why a language model gave no usable answer. `rate_limited`, `server_error`, `network`, `timeout`: the same request may
- * succeed later. `deadline`: the caller's deadline passed while the request was under way. `no_turn`: the request was not
- * sent, because it would have to wait too long. `refused`: the server does not accept it (wrong token, unknown model).
- * `too_large`: the answer is longer than any valid answer.
+ * Why a language model gave no usable answer. `rate_limited`, `server_error`, `network`, `timeout`: the same request
+ * may succeed later. `deadline`: the caller's deadline passed while the request was under way. `no_turn`: the request
+ * was not sent, because it would have to wait too long. `refused`: the server does not accept the request (wrong token,
+ * unknown model). `too_large`: the answer is longer than any valid answer.
  */
 export type LlmErrorKind =
   | 'rate_limited'

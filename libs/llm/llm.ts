@@ -146,7 +146,7 @@ export class Llm {
   }
 }
 
-/** The wait after a temporary failure, in ms. @param tries from 1 */
+/** Returns the wait after a temporary failure, in ms. @param tries from 1 */
 export function retryWaitMs({ retryAfterMs }: LlmError, tries: number): number {
   return retryAfterMs ?? Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(tries - 1, 10));
 }

@@ -13,7 +13,7 @@ export const LLM_SETTINGS = [
 ] as const;
 
 /**
- * The language model that the settings name; undefined without LLM_URL.
+ * Returns the language model that the settings name; undefined without LLM_URL.
  * @throws SettingsError if LLM_URL is not a base address, or is set without LLM_MODEL
  */
 export function llmOptions(

@@ -32,7 +32,7 @@ export function addressesIn(text: string): AddressSpan[] {
   return spans;
 }
 
-/** The next position that could be inside an address. */
+/** Returns the next position that could be inside an address. */
 function nextCandidate(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const unit = text.charCodeAt(at);
@@ -70,8 +70,8 @@ function readChunk(text: string, from: number, to: number, spans: AddressSpan[])
 }
 
 /**
- * The address that begins at `start`, if there is one. Host characters reach to `end`; the chunk is from `from` to
- * `to`.
+ * Returns the address that begins at `start`, if there is one. Host characters reach to `end`; the chunk is from `from`
+ * to `to`.
  */
 function spanFrom(
   text: string,
@@ -114,7 +114,8 @@ function isDomain(host: string, withPath: boolean): boolean {
 }
 
 /**
- * The start of the scheme: letters, digits, `+`, `-` and `.`. Characters before it in the run are not part of the URL.
+ * Returns the start of the scheme: letters, digits, `+`, `-` and `.`. Characters before it in the run are not part of
+ * the URL.
  */
 function schemeStart(text: string, start: number, end: number): number {
   let at = end;

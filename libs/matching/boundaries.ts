@@ -14,7 +14,7 @@ export function isGap(kind: number): boolean {
   return kind === Kind.space || kind === Kind.dash;
 }
 
-/** The end of the token that begins at `from`: a whole word, or one character of any other kind. */
+/** Returns the end of the token that begins at `from`: a whole word, or one character of any other kind. */
 export function tokenEnd(text: FoldedText, from: number): number {
   const { kinds, length } = text;
   let at = from + 1;
@@ -35,7 +35,7 @@ export function hashOf(units: Uint16Array, from: number, to: number): number {
   return mixed(hash);
 }
 
-/** The last step of a hash. It mixes the high bits into the low bits, which tables use. */
+/** Does the last step of a hash. It mixes the high bits into the low bits, which tables use. */
 export function mixed(hash: number): number {
   return hash ^ (hash >>> 15);
 }

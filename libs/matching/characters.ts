@@ -45,7 +45,7 @@ const PICTOGRAPH = /^\p{Extended_Pictographic}$/u;
 const basicPlane = new Uint8Array(0x10000);
 const otherPlanes = new Map<number, number>();
 
-/** The kind of a code point; `Kind.surrogate` for one code unit of a surrogate pair. */
+/** Returns the kind of a code point; `Kind.surrogate` for one code unit of a surrogate pair. */
 export function kindOf(codePoint: number): number {
   if (codePoint <= 0xffff) {
     const known = basicPlane[codePoint]!;

@@ -8,8 +8,8 @@ const REPLACED = new Map<number, string>([
 ]);
 
 /**
- * The canonical caseless form (Unicode D145, composed) of one base with its marks. Typographic apostrophes, dashes and
- * full-width characters become ASCII characters, and ASCII white space becomes a space.
+ * Returns the canonical caseless form (Unicode D145, composed) of one base with its marks. Typographic apostrophes,
+ * dashes and full-width characters become ASCII characters, and ASCII white space becomes a space.
  */
 export function foldCluster(cluster: string): string {
   let folded = '';

@@ -22,7 +22,8 @@ export interface FoldedText {
   readonly ends: Int32Array;
 }
 
-// UAX #15 (stream-safe text): more marks than this on one letter are noise, and the time to sort them is quadratic.
+// Maximum number of code points of one letter with its marks. More marks carry no meaning (UAX #15, stream-safe text),
+// and the time to sort marks is quadratic.
 const MAX_CLUSTER_POINTS = 32;
 
 // Folds of single code points. The map contains every fold that has been computed. Folds from one code unit to one code
@@ -96,7 +97,7 @@ export class Folder implements FoldedText {
     return at;
   }
 
-  /** Appends one base character with its marks; returns the position after them. */
+  /** Appends one base character with its marks; returns the position after the marks. */
   private takeCluster(text: string, from: number): number {
     const base = text.codePointAt(from)!;
     const width = base > 0xffff ? 2 : 1;

@@ -6,8 +6,8 @@ import { referenceContains, referenceWords } from './reference.js';
 import { runs, term, text, unitsOf } from './testing/texts.js';
 
 /**
- * The expected positions: found in folded text and converted to the original. Of positions with the same start, the
- * longest comes first.
+ * Returns the expected positions: found in folded text and converted to the original. Of positions with the same start,
+ * the longest comes first.
  */
 function expectedPlaces(value: string, needle: string, mode: 'word' | 'contains'): [number, number][] {
   const { folded, starts, ends } = unitsOf(value);

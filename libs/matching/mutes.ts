@@ -54,7 +54,7 @@ export function effectiveMute(mute: MuteRule | string): EffectiveMute {
   return { value: rule.value, target, source: rule.source || null, match };
 }
 
-/** The first mute that matches the candidate, and the result of every mute in order. */
+/** Returns the first mute that matches the candidate, and the result of every mute in order. */
 export function applyMutes(
   mutes: readonly MuteRule[],
   candidate: Candidate,

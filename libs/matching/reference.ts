@@ -15,7 +15,7 @@ const TOKEN = new RegExp(
   'gsv',
 );
 
-/** Folds a whole string at once. */
+/** Folds a whole string in one step. */
 export function referenceFold(text: string): string {
   let plain = '';
   const points = [...text.replace(/\p{Surrogate}/gu, '\ufffd')].filter(
@@ -41,7 +41,7 @@ export function referenceFold(text: string): string {
     .replace(/[\s\p{Cc}]+/gu, ' ');
 }
 
-/** Positions of a substring in folded text. If positions overlap, only the first is returned. */
+/** Returns the positions of a substring in folded text. If positions overlap, only the first is returned. */
 export function referenceContains(text: string, term: string): [number, number][] {
   const positions: [number, number][] = [];
   for (let at = text.indexOf(term); at >= 0; at = text.indexOf(term, at + 1)) {
@@ -52,7 +52,7 @@ export function referenceContains(text: string, term: string): [number, number][
   return positions;
 }
 
-/** Positions of a term as whole words in folded text. If positions overlap, only the first is returned. */
+/** Returns the positions of a term as whole words in folded text. If positions overlap, only the first is returned. */
 export function referenceWords(text: string, term: string): [number, number][] {
   const bounds = new Set([0, text.length]);
   for (const token of text.matchAll(TOKEN)) bounds.add(token.index);

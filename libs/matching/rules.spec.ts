@@ -1,6 +1,6 @@
 import { canonicalTerms, compile, foldTerm } from './index.js';
 
-/** The parts of the text in which the term was found, or `false`. */
+/** Returns the parts of the text in which the term was found, or `false`. */
 function found(mode: 'word' | 'contains', term: string, text: string): string[] | false {
   const [match] = compile([{ key: 'k', mode, terms: [term] }]).match({ title: '', text });
   return match ? match.matches.map(({ start, end }) => text.slice(start, end)) : false;

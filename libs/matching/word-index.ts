@@ -112,7 +112,7 @@ export class WordIndex {
     found(term, start, end);
   }
 
-  /** The end of the segment if the text contains it at `at`, otherwise -1. */
+  /** Returns the end of the segment if the text contains it at `at`, otherwise -1. */
   private equalTo(segment: number, text: FoldedText, at: number): number {
     const from = this.segmentBounds[segment]!;
     const size = this.segmentBounds[segment + 1]! - from;

@@ -36,7 +36,7 @@ export async function catchUp(bus: Bus, durable: Durable, log: Logger): Promise<
 }
 
 /**
- * Every message of a stream, oldest first, up to the message that is the last one when the read begins.
+ * Returns every message of a stream, oldest first, up to the message that is the last one when the read begins.
  * @param subjects only messages on these subjects are returned; wildcards are allowed
  */
 export async function* batchesOf(
@@ -59,7 +59,7 @@ export async function* batchesOf(
   if (batch.length > 0) yield batch;
 }
 
-/** The parts of a delivered message that a handler reads. */
+/** Returns the parts of a delivered message that a handler reads. */
 function asDelivered({ subject, seq, data, header }: StoredMsg): JsMsg {
   return { subject, seq, data, headers: header } as JsMsg;
 }

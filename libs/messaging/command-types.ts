@@ -254,9 +254,7 @@ export const COMMANDS = {
   retireWatch: { subject: 'commands.keywords.retire-watch', input: RetireWatchSchema, output: DoneSchema },
 } as const;
 
-/**
- * The command of a lookup on a source. The polling replica that holds the source's first lane answers it.
- */
+/** Returns the command of a lookup on a source. The polling replica that holds the source's first lane answers it. */
 export function lookupCommand(source: string) {
   return {
     subject: `commands.polling.lookup.${source}`,

@@ -15,14 +15,14 @@ const PAUSE_MS = 1000;
  * Repeats a request that JetStream did not answer, up to ten times. A cluster answers no requests while it elects a
  * leader, and creates many streams and consumers slowly.
  * @param ask makes the request; repeating it must be harmless
- * @throws the error of the last request, or at once an error that is not an outage
+ * @throws the error of the last request; an error that is not an outage is thrown immediately
  */
 export function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
   const delay = (error: unknown) => (isOutage(error) ? timer(PAUSE_MS) : throwError(() => error));
   return lastValueFrom(defer(ask).pipe(retry({ count: RETRIES, delay })));
 }
 
-/** The state of a consumer; undefined only if it does not exist. */
+/** Returns the state of a consumer; undefined only if it does not exist. */
 export async function consumerInfo(
   { jsm }: { jsm: JetStreamManager },
   stream: StreamName,

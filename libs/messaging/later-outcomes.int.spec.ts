@@ -73,7 +73,7 @@ describe('a message whose outcome comes later', () => {
     expect(sizes).toEqual([2, 1, 1]);
   });
 
-  it('is tried alone together with no other message, and once for each delivery', async () => {
+  it('is tried alone, never together with another message, and once for each delivery', async () => {
     const refused = (error: string) => later(Promise.reject(new Error(error)));
     let running = 0;
     let most = 0;

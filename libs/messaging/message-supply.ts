@@ -43,7 +43,7 @@ export async function openConsumer(bus: Bus, durable: Durable): Promise<Consumer
  * The messages that one replica has pulled for a durable consumer: the batches being processed and one more. Messages
  * whose outcome comes later (late messages) count among them. So processing never waits for a pull, and a slow replica
  * keeps few messages from the other replicas. The replica extends the ack wait of all these messages, except of those
- * that hang. If all its batches hang, it returns the waiting messages to the server.
+ * that hang. If all batches of the replica hang, the replica returns the waiting messages to the server.
  */
 export class MessageSupply {
   private readonly waiting: JsMsg[] = [];
@@ -162,7 +162,7 @@ export class MessageSupply {
     if (this.waiting.length === 1) this.changes.emit('change');
   }
 
-  /** The number of further messages that may be pulled. */
+  /** Returns the number of further messages that may be pulled. */
   private room(): number {
     if (this.isStuck()) return 0;
     let held = this.waiting.length + this.late.size;

@@ -2,8 +2,8 @@ import type { JsMsg } from '@nats-io/jetstream';
 
 /**
  * What happens to a message next. `done`: it is not delivered again. `retry`: it is delivered again after the given
- * time. `park`: it is set aside with its reason. `npm run -s cli -- parked list` shows it, and `parked retry` sends it
- * again.
+ * time. `park`: it is set aside with its reason. `npm run -s cli -- parked list` shows parked messages, and `parked
+ * retry` sends them again.
  */
 export type Outcome =
   | { kind: 'done' }

@@ -9,16 +9,16 @@ beforeEach(() => void jest.useFakeTimers(fakeOnly('Date')));
 afterEach(() => void jest.useRealTimers());
 
 /**
- * The outcome of one pass of a purge.
- * @param beginsMs time from the request of the purge to the beginning of the pass
- * @param endsMs time from the request of the purge to the end of the pass
+ * Returns the outcome of one run of a purge.
+ * @param beginsMs time from the request of the purge to the beginning of the run
+ * @param endsMs time from the request of the purge to the end of the run
  */
 async function passed(beginsMs: number, endsMs: number) {
   jest.setSystemTime(ASKED_AT + beginsMs);
   return eraseTwice([message], async () => void jest.setSystemTime(ASKED_AT + endsMs));
 }
 
-it('a purge ends with a pass that begins at least 20 s after the request, no matter how long an earlier pass took', async () => {
+it('a purge ends with a run that begins at least 20 s after the request, no matter how long an earlier run took', async () => {
   expect(await passed(1000, 1500)).toEqual([retry(18_500)]);
   expect(await passed(1000, 20_500)).toEqual([retry(0)]);
   expect(await passed(20_000, 20_500)).toEqual([done]);

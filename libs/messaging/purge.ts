@@ -2,19 +2,19 @@ import type { JsMsg } from '@nats-io/jetstream';
 import type { ConsumerOptions } from './durable.js';
 import { done, retry, type Outcome } from './outcome.js';
 
-/** Longer than any work that may still write for a keyword after its purge. */
+/** How old a purge is when `erase` runs again: older than any work that may write for the keyword after the purge. */
 const SECOND_PASS_AFTER_MS = 20_000;
-/** Deleting a keyword with years of checks and events takes long. */
+/** Maximum time of one run: deleting a keyword with years of checks and events takes long. */
 const ERASE_WITHIN_MS = 1_800_000;
 
-/** The consumer with which a service deletes its data of purged keywords. Its handler is `eraseTwice`. */
+/** Returns the consumer with which a service deletes its data of purged keywords. Its handler is `eraseTwice`. */
 export function purgeConsumer(service: string): ConsumerOptions {
   return { stream: 'PURGES', name: `${service}-purge`, batchSize: 1, handleWithinMs: ERASE_WITHIN_MS };
 }
 
 /**
- * Runs `erase` for each purge at once, and again when the purge is 20 s old. The second pass deletes what running
- * checks and events have written since the first pass.
+ * Runs `erase` for each purge immediately, and again when the purge is 20 s old. The second run deletes what running
+ * checks and events have written after the first run.
  * @param erase gets a `Purge` message; running it again must be harmless
  */
 export async function eraseTwice(
@@ -23,8 +23,8 @@ export async function eraseTwice(
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const message of batch) {
-    // The age at the start of a pass decides, not the number of deliveries: neither a repeated first pass nor a long first
-    // pass may count as the second.
+    // The age of the purge at the start of a run decides whether the run is the second, not the number of deliveries: a
+    // first run that is repeated or takes long must not count as the second.
     const secondPassAt = message.time.getTime() + SECOND_PASS_AFTER_MS;
     const isSecond = Date.now() >= secondPassAt;
     await erase(message.data);

@@ -39,12 +39,12 @@ export const STREAMS = {
 /** The name of a stream. */
 export type StreamName = keyof typeof STREAMS;
 
-/** The subject of a fact: `events.<account>.<watch>`. */
+/** Returns the subject of a fact: `events.<account>.<watch>`. */
 export function subjectOf(stream: StreamName, ...tokens: readonly string[]): string {
   return [stream.toLowerCase(), ...tokens].join('.');
 }
 
-/** The stream of a subject that `subjectOf` made. */
+/** Returns the stream of a subject that `subjectOf` made. */
 export function streamOf(subject: string): string {
   return subject.slice(0, subject.indexOf('.')).toUpperCase();
 }

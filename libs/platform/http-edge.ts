@@ -35,8 +35,8 @@ export function edgeOptions(settings: EdgeSettings): FastifyHttpOptions<Server> 
 }
 
 /**
- * Limits connections, and protects `/readyz` and `/metrics`. Its headers tell clients not to guess content types, and
- * not to store responses of `/v1`.
+ * Limits connections, and protects `/readyz` and `/metrics`. Adds headers that tell clients not to guess content types,
+ * and not to store responses of `/v1`.
  */
 export function guardEdge(fastify: FastifyInstance, settings: EdgeSettings, log: Logger): void {
   limitConnections(fastify.server, settings.MAX_CONNECTIONS, log);

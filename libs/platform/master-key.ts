@@ -32,8 +32,8 @@ export async function checkMasterKey(
 }
 
 /**
- * Stores the value for later checks, encrypted with the current key. Call it when all secrets are encrypted with that
- * key.
+ * Stores the value for later checks, encrypted with the current key. Call this function when all secrets are encrypted
+ * with that key.
  */
 export async function renewKeyCheck(database: Database, box: SecretBox): Promise<void> {
   await database.query('UPDATE installation SET key_check = $1', [box.seal(SEALED)]);
@@ -46,13 +46,13 @@ export async function shareReportKey(database: Database, masterKey: string): Pro
   ]);
 }
 
-/** The key of report addresses; undefined before a service with MASTER_KEY has started. */
+/** Returns the key of report addresses; undefined before a service with MASTER_KEY has started. */
 export async function sharedReportKey(database: Database): Promise<string | undefined> {
   const [row] = await database.query<{ report_key: string | null }[]>('SELECT report_key FROM installation');
   return row?.report_key ?? undefined;
 }
 
-/** Whether all secrets of this installation are encrypted with this key. */
+/** Returns whether all secrets of this installation are encrypted with this key. */
 export async function isOnlyKey(database: Database, masterKey: string): Promise<boolean> {
   const check = await keyCheckOf(database);
   return check !== undefined && opens(new SecretBox(masterKey), check, SEALED);
@@ -63,7 +63,7 @@ async function keyCheckOf(database: Database): Promise<Buffer | undefined> {
   return row?.key_check;
 }
 
-/** The account's current secret according to its stream. */
+/** Returns the account's current secret according to its stream. */
 async function signingSecretOf(store: EventStore, subject: string): Promise<Uint8Array | undefined> {
   const decisions = await store.read('ACCOUNTS', subject);
   return decisions

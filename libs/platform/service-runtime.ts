@@ -18,7 +18,7 @@ export class ServiceRuntime {
     @Inject(LOG) private readonly log: Logger,
   ) {}
 
-  /** Call it when consumers and commands have started: a loop may use the tables. */
+  /** Call this function when consumers and commands have started: a loop may use the tables. */
   async start(): Promise<void> {
     for (const loop of this.work.loops) await loop.start();
     this.lagTimer = setInterval(() => void this.measureLag(), LAG_INTERVAL_MS).unref();

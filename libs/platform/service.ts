@@ -83,7 +83,7 @@ export interface RunningService {
 @Module({})
 class PlatformModule {}
 
-/** The module that provides the connections. */
+/** Returns the module that provides the connections. */
 function platformModule(platform: Platform): DynamicModule {
   const providers = [
     { provide: LOG, useValue: platform.log },

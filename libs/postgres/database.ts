@@ -51,13 +51,14 @@ export type Tx = EntityManager;
 const MIGRATION_LOCK = 7_210_418;
 
 /**
- * No correct query takes nearly as long. A query that takes this long waits for a lock that is never released, or is a
- * mistake.
+ * Maximum time of a statement. No correct query takes nearly as long. A query that takes this long waits for a lock
+ * that is never released, or is a mistake.
  */
 const STATEMENT_WITHIN_MS = 60_000;
 /**
- * Postgres ends a transaction that sends no statement for this time: its process is frozen, and would keep its locks
- * until it continues. The longest intended pause is a minute and a half: an append to a stream that does not answer.
+ * Postgres ends a transaction that sends no statement for this time: the process of the transaction is frozen, and
+ * would keep the locks until it continues. The longest intended pause is a minute and a half: an append to a stream
+ * that does not answer.
  */
 const IDLE_IN_TRANSACTION_MS = 180_000;
 const KEEP_ALIVE_SECONDS = 30;
@@ -173,7 +174,7 @@ async function migrate(url: string, name: string): Promise<void> {
   }
 }
 
-/** A transaction whose statements have no time limit: for deletes of large amounts of data. */
+/** Runs a transaction whose statements have no time limit: for deletes of large amounts of data. */
 export function transactionWithoutLimit<T>(database: Database, work: (tx: Tx) => Promise<T>): Promise<T> {
   return database.transaction(async (tx) => {
     await tx.query('SET LOCAL statement_timeout = 0');

@@ -2,10 +2,12 @@ import { LRUCache } from 'lru-cache';
 
 /** A statement is prepared after this number of runs: a rare statement is not worth memory on every connection. */
 const PREPARED_AFTER_RUNS = 20;
-/** Each prepared statement takes about 10 to 50 kB in Postgres for every connection that runs it. */
+/**
+ * Maximum number of prepared statements. Each takes about 10 to 50 kB in Postgres for every connection that runs it.
+ */
 const MAX_PREPARED = 200;
 const MAX_COUNTED = 500;
-/** A prepared `*` fails once a migration of a newer release has added a column. */
+/** A prepared statement with `*` fails after a migration of a newer release has added a column. */
 const ALL_COLUMNS = /(?:\bSELECT|\bDISTINCT|\bRETURNING|[.,])\s*\*/i;
 
 /**

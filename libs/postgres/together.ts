@@ -1,13 +1,13 @@
 /**
  * Postgres refuses each statement that follows a failed one with 25P02. If the failed transaction also kept a statement
- * from being prepared, it refuses the next run of that statement with 26000.
+ * from being prepared, Postgres refuses the next run of that statement with 26000.
  */
 const CONSEQUENCES = ['25P02', '26000'];
 
 /**
  * Waits for statements of one transaction that need no result of each other. Each member can consist of several
- * statements. Postgres gets the first statement of each member in one write, and runs them in their order. Waits for all
- * members even if one fails, so that no statement runs after the end of the transaction.
+ * statements. Postgres gets the first statement of each member in one write, and runs these statements in the order of
+ * the members. Waits for all members even if one fails, so that no statement runs after the end of the transaction.
  * @throws the error that made the transaction fail
  */
 export async function together<T extends readonly unknown[]>(

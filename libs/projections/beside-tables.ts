@@ -1,7 +1,7 @@
 import type { Tx } from '#postgres';
 import { versionOf, type Projection, type Rebuildable } from './projection.js';
 
-/** The schema in which the tables of a projection are rebuilt. */
+/** Returns the schema in which the tables of a projection are rebuilt. */
 export function schemaBeside({ name }: Pick<Projection, 'name'>): string {
   return `rebuild_${name.replace(/\W/g, '_')}`;
 }

@@ -11,7 +11,7 @@ const EARLY_MS = 200;
 /** Delay before a message is retried when the tables belong to another release. */
 const OTHER_VERSION_MS = 500;
 
-/** The consumer that feeds a projection. Its handler is `applyBatch`. */
+/** Returns the consumer that feeds a projection. Its handler is `applyBatch`. */
 export function consumerOf(projection: Projection): ConsumerOptions {
   const { stream, subjects, name, lingerMs = 0, everyMs = 0 } = projection;
   return {
@@ -25,7 +25,7 @@ export function consumerOf(projection: Projection): ConsumerOptions {
   };
 }
 
-/** The last sequence of its stream that the projection's tables contain; 0 for none. */
+/** Returns the last sequence of the projection's stream that the tables contain; 0 for none. */
 export async function appliedUpTo(database: Database, { name }: Projection): Promise<number> {
   const [row] = await database.query<{ seq: number | null }[]>(
     'SELECT max(seq) AS seq FROM projection_positions WHERE projection = $1',

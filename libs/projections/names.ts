@@ -8,7 +8,7 @@ export const ACCOUNTS_PROJECTION = 'accounts-v1';
 /** Fills `keywords` and `watches` from KEYWORDS, in Postgres. */
 export const KEYWORDS_PROJECTION = 'keywords-v1';
 
-/** Fills ClickHouse's index of EVENTS. */
+/** Fills `events` from EVENTS, in ClickHouse. */
 export const EVENTS_INDEX = 'events-index-v1';
 /** Fills `mentions` from EVENTS, in ClickHouse. */
 export const MENTIONS_SINK = 'mentions-sink-v1';

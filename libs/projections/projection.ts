@@ -34,8 +34,8 @@ export interface Projection<Content = unknown> extends Pick<ConsumerOptions, 'li
   /** Only messages on these subjects, with wildcards. Default: the whole stream. The subjects cannot change later. */
   subjects?: string;
   /**
-   * Default 1. A start with a higher version builds new tables beside the old ones. Increase it whenever `apply`
-   * changes so that it makes other rows from the same messages.
+   * Default 1. A start with a higher version builds new tables beside the old ones. Increase the version whenever
+   * `apply` changes so that the same messages lead to other rows.
    */
   version?: number;
   /**
@@ -86,7 +86,7 @@ export interface LockedPosition {
   isNew: boolean;
 }
 
-/** The version of a projection that this release knows. */
+/** Returns the version of a projection that this release knows. */
 export function versionOf({ version = 1 }: Pick<Projection, 'version'>): number {
   return version;
 }

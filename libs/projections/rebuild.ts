@@ -16,13 +16,13 @@ import { applyInOrder, positionsOf, type Projection, type Rebuildable } from './
 /** An arbitrary constant. Together with the projection's name it identifies the lock of a rebuild. */
 const REBUILD_LOCK = 7_210_419;
 /**
- * Shorter than Postgres' own `deadlock_timeout`: when two transactions wait for each other, the rebuild always gives up
- * first.
+ * How long the rebuild waits for a lock. This is shorter than Postgres' own `deadlock_timeout`: when two transactions
+ * wait for each other, the rebuild always gives up first.
  */
 const LOCK_WITHIN_MS = 500;
 const SWITCH_WITHIN_MS = 120_000;
 const AGAIN_MS = 100;
-/** If the live tables make no progress for this time, their missing messages are applied during the switch. */
+/** If the live tables make no progress for this time, the messages that they lack are applied during the switch. */
 const STALLED_AFTER_MS = 5000;
 const LOCK_NOT_AVAILABLE = '55P03';
 const DISK_FULL = '53100';
@@ -218,7 +218,7 @@ class Rebuild {
     return batchesOf(this.bus, stream, this.next, subjects);
   }
 
-  /** Messages that the live tables have not applied. */
+  /** Returns the messages that the live tables have not applied. */
   private async notInLive(tx: Tx, messages: readonly StoredMsg[]): Promise<Set<StoredMsg>> {
     const subjects = [...new Set(messages.map(({ subject }) => subject))];
     const positions = await positionsOf(tx, this.projection.name, subjects);

@@ -52,8 +52,8 @@ export async function bringToVersion(
 }
 
 /**
- * The version of the live tables: the version of this release if the tables have never been filled, 1 if they were
- * filled before versions were stored.
+ * Returns the version of the live tables: the version of this release if the tables have never been filled, 1 if they
+ * were filled before versions were stored.
  */
 async function versionInPlace(database: Database, projection: Projection): Promise<number> {
   await database.query(

@@ -15,7 +15,7 @@ const priced = (more: Partial<QuotedSearch>) => ({
   label: null,
   ...more,
 });
-/** The priced parts of ai_answers with three engines and of x with one query. */
+/** Returns the priced parts of ai_answers with three engines and of x with one query. */
 const partsOf = (source: SourceId) => ({
   ...(source === 'ai_answers' ? { unitsPerCheck: () => 3 } : {}),
   ...(source === 'x' ? { itemsPerFirstScan: () => 100 } : {}),

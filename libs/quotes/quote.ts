@@ -25,12 +25,12 @@ export interface Price {
 /** The functions of a connector that count the priced parts. */
 export type PricedParts = Pick<SourceConnector, 'unitsPerCheck' | 'itemsPerFirstScan'>;
 
-/** Checks in 30 days, rounded up. */
+/** Returns the number of checks in 30 days, rounded up. */
 export function checksPerMonth(intervalSeconds: number): number {
   return Math.ceil(MONTH_SECONDS / intervalSeconds);
 }
 
-/** The price of a search by the price book: its rate for every part, multiplied by the checks. */
+/** Returns the price of a search by the price book: its rate for every part, multiplied by the checks. */
 export function priceOf(search: PricedSearch, parts: PricedParts): Price {
   const { source, criteria, intervalSeconds, coBrands, backfill } = search;
   const perCheck = creditsPerCheck(source, coBrands) * (parts.unitsPerCheck?.(criteria) ?? 1);
@@ -54,7 +54,7 @@ export interface QuotedSearch extends PricedSearch {
   label: string | null;
 }
 
-/** The computed parts of an estimate: from `monthlyCredits` to `firstScanCredits` in the interface. */
+/** The computed parts of an estimate: from `monthlyCredits` to `firstScanCredits` in the API. */
 export interface Quote {
   monthlyCredits: number;
   checksPerMonth: number;

@@ -31,7 +31,7 @@ interface Section {
 const MAGIC = 'EARSHOT1';
 const HEADER_AT = MAGIC.length + 4;
 
-/** The compressed bytes of a weights file: a header as JSON, then the numbers in the order of the header. */
+/** Returns the compressed bytes of a weights file: a header as JSON, then the numbers in the order of the header. */
 export function writeArtefact({ card, numbers }: Artefact): Uint8Array {
   const sections = [...numbers].map(([name, values]): Section => {
     return { name, type: values instanceof Int8Array ? 'int8' : 'float32', length: values.length };

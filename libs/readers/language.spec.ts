@@ -26,7 +26,7 @@ describe('the language of a text', () => {
     expect(languageOf(text)).toBeUndefined();
   });
 
-  it('of a short text is the language that the source declares, as a short code', () => {
+  it('is the language that the source declares, as a short code, if the text is short', () => {
     expect([languageOf('ok', 'pt-BR'), languageOf('Super Angebot heute', 'de_AT')]).toEqual(['pt', 'de']);
   });
 

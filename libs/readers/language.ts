@@ -1,7 +1,7 @@
 import { eld } from 'eld/extrasmall';
 import { normalised } from './text/clean.js';
 
-/** If a text has fewer letters, its language is not detected. */
+/** If a text has fewer letters than this, its language is not detected. */
 const MIN_LETTERS = 12;
 /** If a text has at least this many letters, a detected language can replace the declared one. */
 const SURE_LETTERS = 60;
@@ -9,8 +9,8 @@ const SURE_LETTERS = 60;
 const READ_CHARACTERS = 600;
 
 /**
- * Links, names, hashtags, words with digits and HTML entities. They are removed, because they do not depend on the
- * language.
+ * Links, names, hashtags, words with digits and HTML entities. These parts of a text are removed, because they do not
+ * depend on the language.
  */
 const NO_LANGUAGE =
   /\b(?:https?:\/\/|www\.)\S+|[@#][\p{L}\p{N}_.@-]+|[\p{L}\p{N}_]*\p{N}[\p{L}\p{N}_]*|&\p{L}+;/gu;
@@ -36,8 +36,8 @@ const SCRIPTS: readonly { script: RegExp; languages: ReadonlySet<string> }[] = [
 ];
 
 /**
- * The language of a text as a BCP 47 short code. The declared language is returned, unless the script of the text or a
- * clear detection in a long text contradicts it. Links and names are ignored.
+ * Returns the language of a text as a BCP 47 short code. The declared language is returned, unless the script of the
+ * text or a clear detection in a long text contradicts it. Links and names are ignored.
  * @param declared the language that the source declares, in BCP 47 ("en-GB")
  * @returns undefined if the language was not recognised
  */
@@ -58,7 +58,7 @@ export function languageOf(text: string, declared?: string): string | undefined 
   return detected(words, letters);
 }
 
-/** The short code `en` of `en-GB`; undefined for other texts and for codes of an unknown language. */
+/** Returns the short code `en` of `en-GB`; undefined for other texts and for codes of an unknown language. */
 function shortCode(declared: string | undefined): string | undefined {
   const code = /^([a-z]{2,3})(?:[-_]|$)/i.exec(declared?.trim() ?? '')?.[1]?.toLowerCase();
   if (
@@ -98,7 +98,7 @@ function detected(words: string, letters: number): string | undefined {
   return eld.detect(words).language || undefined;
 }
 
-/** The detected language, if the text is long and clearly not in the declared language. */
+/** Returns the detected language, if the text is long and clearly not in the declared language. */
 function contradicted(words: string, letters: number, declaredCode: string): string | undefined {
   if (letters < SURE_LETTERS) return undefined;
   const result = eld.detect(words);

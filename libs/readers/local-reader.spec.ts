@@ -87,7 +87,7 @@ describe('a thread of the local reader', () => {
     return outcome;
   };
 
-  it('that throws an error fails only its own call, with its reason', async () => {
+  it('fails only its own call, with the reason, if it throws an error', async () => {
     expect(await fault('throw', 15_000)).toMatchObject({ message: 'the local reader failed: no weights' });
   });
 

@@ -14,7 +14,10 @@ export const LOCAL_READER = { reader: 'local', model: 'earshot-local', version: 
  * takes little time.
  */
 const ITEMS_PER_TASK = 16;
-/** A task takes some tens of milliseconds. The first task of a thread takes longer, because it loads the models. */
+/**
+ * Maximum time of a task. A task usually takes some tens of milliseconds. The first task of a thread takes longer,
+ * because it loads the models.
+ */
 const TASK_MS = 30_000;
 /** How long a stop waits for a running task. */
 const LAST_TASK_MS = 5_000;
@@ -30,7 +33,7 @@ export function startLocalReader({ workers }: { workers: number }): LocalReader 
   return readerInThreads(new URL('./read-worker.js', import.meta.url), { workers, taskMs: TASK_MS });
 }
 
-/** A reader whose threads run this module. If a task takes longer than `taskMs`, its thread is terminated. */
+/** Creates a reader whose threads run this module. If a task takes longer than `taskMs`, its thread is terminated. */
 export function readerInThreads(
   module: URL,
   { workers, taskMs }: { workers: number; taskMs: number },

@@ -122,7 +122,7 @@ function markedTitle(title: string, names: readonly string[]): string {
   return withoutNames(markedText(lower, placesOf(lower, names)));
 }
 
-/** The name of the subject as written in the text; empty if the text does not contain it. */
+/** Returns the name of the subject as written in the text; empty if the text does not contain it. */
 function nameIn({ plain, places }: PreparedItem): string {
   const [first] = places;
   return first ? plain.slice(first.start, first.end) : '';

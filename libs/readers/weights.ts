@@ -58,7 +58,7 @@ export function loadWeights(file: URL = WEIGHTS_FILE): Weights {
   };
 }
 
-/** The numbers and settings of the models, as `loadWeights` reads them. */
+/** Returns the numbers and settings of the models, as `loadWeights` reads them. */
 export function storedNumbers(models: StoredModels): {
   numbers: Map<string, Numbers>;
   settings: Record<string, number>;

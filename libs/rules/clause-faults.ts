@@ -18,7 +18,7 @@ export interface AgentField {
 /** What is wrong with one key of a clause. */
 export interface ClauseFault {
   key: 'field' | 'op' | 'value';
-  /** The text of the error without the path. It lists the allowed values if their number is fixed. */
+  /** The text of the error without the path. The text lists the allowed values if only certain values are allowed. */
   message: string;
 }
 
@@ -71,7 +71,7 @@ export function valueShapeFault(value: unknown): string | undefined {
   );
 }
 
-/** The type of a field, and its possible values if they are fixed. */
+/** The type of a field, and the possible values if only certain values are possible. */
 interface KnownField {
   kind: FieldKind;
   values?: readonly string[];

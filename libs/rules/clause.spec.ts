@@ -168,7 +168,7 @@ describe('a clause', () => {
     );
   });
 
-  it('with neq gives the opposite result of eq, and with not_contains the opposite result of contains, for every field and text', () => {
+  it('gives the opposite result of eq with neq, and of contains with not_contains, for every field and text', () => {
     const text = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
       .filter((one) => one.trim() !== '');

@@ -82,7 +82,7 @@ export function compileClause({ field, op, value }: StoredClause, number: number
   };
 }
 
-/** The value as JSON, short enough for an event; empty for undefined and null. */
+/** Returns the value as JSON, short enough for an event; empty for undefined and null. */
 export function shownJson(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'object' && !Array.isArray(value)) {
@@ -92,7 +92,7 @@ export function shownJson(value: unknown): string {
   return JSON.stringify(shown(value));
 }
 
-/** The item's value in a field as JSON. It is computed when the first clause needs it. */
+/** Returns the item's value in a field as JSON. It is computed when the first clause needs it. */
 function shownOnce({ shown: known }: ReadItem, field: string, read: () => unknown): string {
   let json = known.get(field);
   if (json === undefined) known.set(field, (json = seenJsonOf(shown(read()))));
@@ -110,7 +110,7 @@ function shown(value: unknown): unknown {
   return value.length > first.length ? [...first, '…'] : first;
 }
 
-/** A part of the text, with an ellipsis where something is missing. */
+/** Returns a part of the text, with an ellipsis where something is missing. */
 function cut(text: string, from: number): string {
   const start = Math.max(0, from - MAX_SHOWN_BEFORE);
   if (start === 0 && text.length <= MAX_SHOWN_LENGTH) return text;
@@ -175,7 +175,10 @@ function textClause(
 type Value = string | number | boolean;
 
 const MAX_FOLDED = 2_000;
-/** Longer texts are not names. They would fill the memory: a feed can have addresses of 64 KiB. */
+/**
+ * Texts that are longer than this are not cached. They are not names, and would fill the memory: a feed can have
+ * addresses of 64 KiB.
+ */
 const MAX_NAME_LENGTH = 200;
 const cachedFoldTerm = cached(foldTerm);
 const cachedFoldHandle = cached(foldHandle);
@@ -213,7 +216,7 @@ function isValue(value: unknown): value is Value {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
-/** A test of the values of a field. `neq` and `not_contains` are the negation of `eq` and `contains`. */
+/** Returns a test of the values of a field. `neq` and `not_contains` are the negation of `eq` and `contains`. */
 function testOf(
   op: Operator,
   value: unknown,

@@ -68,7 +68,7 @@ export const OPERATORS_OF: Readonly<Record<FieldKind, readonly Operator[]>> = {
 /** The default threshold of `similar_to`. */
 export const DEFAULT_THRESHOLD = 0.6;
 
-/** The name of the agent step's field that `ai.<field>` reads; undefined for another field. */
+/** Returns the name of the agent step's field that `ai.<field>` reads; undefined for another field. */
 export function agentFieldOf(field: string): string | undefined {
   return field.startsWith('ai.') && field.length > 3 ? field.slice(3) : undefined;
 }

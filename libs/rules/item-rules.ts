@@ -64,7 +64,10 @@ interface CompiledRule {
 // The rules of a keyword are the same array for all items of a check, and are never changed in place.
 const compiled = new WeakMap<readonly Rule[], ItemRules>();
 
-/** The enabled rules of the kind `item`. Rules on windows of time are left out: they do not concern a single item. */
+/**
+ * Returns the enabled rules of the kind `item`. Rules on windows of time are left out: they do not concern a single
+ * item.
+ */
 export function itemRulesOf(rules: readonly Rule[]): ItemRules {
   let known = compiled.get(rules);
   if (!known) compiled.set(rules, (known = compileRules(rules)));
@@ -104,7 +107,9 @@ function compileRules(rules: readonly Rule[]): ItemRules {
   };
 }
 
-/** One index of all terms in title and body, so that a text is read once, no matter how many clauses there are. */
+/**
+ * Builds one index of all terms in title and body, so that a text is read once, no matter how many clauses there are.
+ */
 function matcherOf(clauses: readonly CompiledClause[]): Matcher | undefined {
   const searches = clauses.flatMap(({ term }, number) =>
     // A term without visible characters would match every text.

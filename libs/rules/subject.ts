@@ -34,7 +34,7 @@ export interface RuleSubject {
   ai: Readonly<Record<string, unknown>> | null;
 }
 
-/** The values of a final event that rules can read. @throws Error for an event without an item */
+/** Returns the values of a final event that rules can read. @throws Error for an event without an item */
 export function ruleSubjectOf(event: Event): RuleSubject {
   const item = event.matched?.item;
   if (!item) throw new Error(`event ${event.eventId} has no item`);
@@ -63,7 +63,7 @@ export function ruleSubjectOf(event: Event): RuleSubject {
   };
 }
 
-/** Price and brand of a listing. @param bodyJson the envelope's `listing`; empty for another source */
+/** Returns price and brand of a listing. @param bodyJson the envelope's `listing`; empty for another source */
 export function listingFacts(bodyJson: string): Pick<RuleSubject, 'price' | 'previousPrice' | 'brand'> {
   const body = (bodyJson === '' ? {} : JSON.parse(bodyJson)) as Record<string, unknown>;
   const { price, previousPrice, brand } = body;
@@ -75,8 +75,8 @@ export function listingFacts(bodyJson: string): Pick<RuleSubject, 'price' | 'pre
 }
 
 /**
- * The number of followers of the author, if the source returns it. @param bodyJson the envelope's source
- * object
+ * Returns the number of followers of the author, if the source returns it.
+ * @param bodyJson the envelope's source object
  */
 export function followersOf(bodyJson: string): number | undefined {
   // Most bodies have no such key, and are not parsed.
@@ -85,7 +85,7 @@ export function followersOf(bodyJson: string): number | undefined {
   return typeof authorFollowers === 'number' ? authorFollowers : undefined;
 }
 
-/** The answer of an agent step; null if it has not completed. @param aiJson the envelope's `ai`, or empty */
+/** Returns the answer of an agent step; null if it has not completed. @param aiJson the envelope's `ai`, or empty */
 export function agentOutputOf(aiJson: string): RuleSubject['ai'] {
   if (aiJson === '') return null;
   const { output } = JSON.parse(aiJson) as { output?: Record<string, unknown> | null };

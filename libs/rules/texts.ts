@@ -12,7 +12,7 @@ export function isText(field: string): field is TextField {
   return field === 'text' || field === 'title' || field === 'body';
 }
 
-/** The parts of an item that a field of prose consists of. */
+/** Returns the parts of an item that a field of prose consists of. */
 export function textFields(field: TextField): readonly ('title' | 'body')[] {
   return field === 'text' ? ['title', 'body'] : [field];
 }

@@ -29,7 +29,7 @@ export class AddressLinks {
     this.signed = new SignedText(masterKey, 'channel-address');
   }
 
-  /** The address of the page on which the owner of the email address answers. */
+  /** Returns the address of the page on which the owner of the email address answers. */
   urlOf(answer: AddressAnswer, { accountId, channelId, address }: ChannelAddressRef, nowMs: number): string {
     const until = answer === 'verify' ? nowMs + VERIFY_WITHIN_MS : 0;
     const token = this.signed.write(answer, [accountId, channelId, address, until]);

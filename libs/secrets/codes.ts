@@ -5,14 +5,14 @@ import { masterKeys } from './secrets.js';
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const GROUP = 4;
 
-/** A new invitation code: 80 random bits, `XXXX-XXXX-XXXX-XXXX`. */
+/** Makes a new invitation code: 80 random bits, `XXXX-XXXX-XXXX-XXXX`. */
 export function newInvitationCode(): string {
   return written(randomBytes(16));
 }
 
 /**
- * The code of the first sign-up, `XXXX-XXXX`: 40 bits that are derived from MASTER_KEY, so that every replica knows it
- * and nothing is stored. The caller must refuse it as soon as an account exists.
+ * Returns the code of the first sign-up, `XXXX-XXXX`: 40 bits that are derived from MASTER_KEY, so that every replica
+ * knows it and nothing is stored. The caller must refuse this code as soon as an account exists.
  */
 export function firstSignUpCode(masterKey: string): string {
   const [present] = masterKeys(masterKey);
@@ -22,14 +22,14 @@ export function firstSignUpCode(masterKey: string): string {
 }
 
 /**
- * The stored form of a code: SHA-256 of its canonical spelling. Codes are random, so a slow hash would not protect them
- * better.
+ * Returns the stored form of a code: SHA-256 of its canonical spelling. Codes are random, so a slow hash would not
+ * protect them better.
  */
 export function hashCode(code: string): Buffer {
   return createHash('sha256').update(canonical(code)).digest();
 }
 
-/** One character for each byte: 32 divides 256, so all characters are equally likely. */
+/** Returns one character for each byte: 32 divides 256, so all characters are equally likely. */
 function written(bytes: Uint8Array): string {
   const text = [...bytes].map((byte) => ALPHABET[byte % ALPHABET.length]).join('');
   return (text.match(new RegExp(`.{${GROUP}}`, 'g')) ?? []).join('-');

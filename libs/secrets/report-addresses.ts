@@ -7,8 +7,8 @@ const VALID_MS = 90 * 24 * 3_600_000;
 const SCOPE = 'report-page';
 
 /**
- * The keys that sign the addresses of reports, in the form of MASTER_KEY. They are derived from MASTER_KEY,
- * so that analysis can sign without the key that decrypts secrets.
+ * Returns the keys that sign the addresses of reports, in the form of MASTER_KEY. They are derived from MASTER_KEY, so
+ * that analysis can sign without the key that decrypts secrets.
  */
 export function reportKeys(masterKey: string): string {
   return masterKeys(masterKey)

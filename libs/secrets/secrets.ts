@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes, timingSafeEq
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const KEY_LENGTH = 43;
 
-/** A new API key: `ek_` and 43 base62 characters (256 bits). */
+/** Makes a new API key: `ek_` and 43 base62 characters (256 bits). */
 export function newApiKey(): string {
   let text = '';
   while (text.length < KEY_LENGTH)
@@ -19,7 +19,7 @@ export function looksLikeApiKey(text: string): boolean {
   return /^ek_[0-9A-Za-z]{43}$/.test(text);
 }
 
-/** The stored form of a key: SHA-256. The key is random, so a slow hash would not protect it better. */
+/** Returns the stored form of a key: SHA-256. The key is random, so a slow hash would not protect it better. */
 export function hashApiKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }
@@ -29,12 +29,12 @@ export function sameHash(a: Buffer, b: Buffer): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** A new webhook signing secret in the form of Standard Webhooks: `whsec_` and 32 random bytes in base64. */
+/** Makes a new webhook signing secret in the form of Standard Webhooks: `whsec_` and 32 random bytes in base64. */
 export function newSigningSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-/** The keys of MASTER_KEY, the current key first; further keys only during a rotation. */
+/** Returns the keys of MASTER_KEY, the current key first; further keys only during a rotation. */
 export function masterKeys(masterKey: string): [string, ...string[]] {
   return masterKey.split(',') as [string, ...string[]];
 }
@@ -69,8 +69,7 @@ export class SecretBox {
   }
 
   /**
-   * The same secret encrypted with the current key; undefined if it is already encrypted with the current
-   * key.
+   * Returns the same secret encrypted with the current key; undefined if it is already encrypted with the current key.
    * @throws Error when none of the keys encrypted the box, or the box was changed
    */
   reseal(box: Uint8Array): Buffer | undefined {

@@ -6,7 +6,7 @@ describe('the sources of an installation', () => {
     expect([...createSources({}).keys()]).toEqual([...SOURCE_IDS]);
   });
 
-  it('without settings are configured if they need none; the others list their missing settings', () => {
+  it('are configured without settings if they need none; the others list their missing settings', () => {
     const sources = createSources({});
     for (const id of ['hackernews', 'rss', 'lemmy', 'mastodon', 'stackoverflow', 'github'] as const) {
       expect(sources.get(id)).toMatchObject({ configured: true, missingSettings: [], enabled: true });
@@ -22,7 +22,7 @@ describe('the sources of an installation', () => {
     });
   });
 
-  it('with all their settings are configured', () => {
+  it('are configured if they have all their settings', () => {
     const env = {
       SOURCE_REDDIT_CLIENT_ID: 'a',
       SOURCE_REDDIT_CLIENT_SECRET: 'b',
@@ -57,7 +57,7 @@ describe('the sources of an installation', () => {
       { SOURCE_RSS_URL: 'proxy:1' },
       'SOURCE_RSS_URL must be an http or https address, for example https://proxy.example.org',
     ],
-  ])('with a faulty setting are refused: %j', (env, message) => {
+  ])('are refused if a setting is faulty: %j', (env, message) => {
     expect(() => createSources(env)).toThrow(message);
   });
 

@@ -138,7 +138,7 @@ const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
   vinted: { create: () => createVintedConnector(), offByDefault: true },
 };
 
-/** The environment variables of all sources, except `_URL`, `_ENABLED` and `_LANES`. */
+/** Returns the environment variables of all sources, except `_URL`, `_ENABLED` and `_LANES`. */
 export function sourceSettings(): { name: string; description: string }[] {
   return SOURCE_IDS.flatMap((id) =>
     Object.entries(REGISTRY[id].settings ?? {}).map(([name, description]) => ({ name, description })),

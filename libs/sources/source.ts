@@ -20,7 +20,10 @@ export interface SourceConnector {
   readonly requiredSettings: readonly (string | readonly string[])[];
   /** The keys of `filters` that this source reads; it ignores all other keys. */
   readonly filterKeys: readonly string[];
-  /** Faults of criteria that this source does not support (paths relative to the criteria: `filters.feed_urls`). */
+  /**
+   * Returns a fault for each part of the criteria that this source does not support (paths relative to the criteria:
+   * `filters.feed_urls`).
+   */
   checkCriteria(criteria: Criteria): Fault[];
   /**
    * Addresses of servers in the criteria. Criteria with private addresses are refused, because Earshot never
@@ -28,8 +31,8 @@ export interface SourceConnector {
    */
   namedServers?(criteria: Criteria): NamedServer[];
   /**
-   * Minimum number of upstream requests of one search (its first pages). It is compared with the number of requests for
-   * the shared feed.
+   * Returns the minimum number of upstream requests of one search (its first pages). It is compared with the number of
+   * requests for the shared feed.
    */
   requestsPerSearch(criteria: Criteria): number;
   /** Returns the items, newest first. Reads pages until `context.since`, a known item or the page cap. */
@@ -39,7 +42,7 @@ export interface SourceConnector {
    * feed with all searches.
    */
   readonly feed?: {
-    /** Number of requests to read everything that was published in this many seconds. */
+    /** Returns the number of requests to read everything that was published in this many seconds. */
     pagesFor(windowSeconds: number): number;
     read(since: Date, context: FetchContext): Promise<Fetched>;
     /** After this many seconds without a new item, the feed counts as frozen, even if it responds. */
@@ -50,9 +53,9 @@ export interface SourceConnector {
      */
     serves?(criteria: Criteria): boolean;
   };
-  /** Number of parts of one check that have a price each (the engines that are asked); default 1. */
+  /** Returns the number of parts of one check that have a price each (the engines that are asked); default 1. */
   unitsPerCheck?(criteria: Criteria): number;
-  /** Maximum number of items of a first read, if the price depends on the number of items. */
+  /** Returns the maximum number of items of a first read, if the price depends on the number of items. */
   itemsPerFirstScan?(criteria: Criteria): number;
   /**
    * Direct lookups by operation, for example `tweets` and `videoComments`. They are answered immediately and never
@@ -105,7 +108,7 @@ export interface LaneBudget {
 /** A number of points per day. The spent points survive restarts. */
 export interface DailyQuota {
   points: number;
-  /** The first reset after `now`: midnight in the upstream's time zone. */
+  /** Returns the first reset after `now`: midnight in the upstream's time zone. */
   nextReset(now: Date): Date;
 }
 
@@ -159,7 +162,7 @@ export interface Outage {
 /** The context of one read. */
 export interface FetchContext {
   http: UpstreamHttp;
-  /** The search's match mode. A connector may make its requests more precise with it, but does not match. */
+  /** The search's match mode. A connector may use the mode to make its requests more precise, but does not match. */
   match: MatchMode;
   now: Date;
   /** The interval of the search; absent for a read that several searches share. */
@@ -175,9 +178,9 @@ export interface FetchContext {
   known(itemId: string): boolean;
   /**
    * Data that the connector keeps for this search from check to check (ETags, moved addresses), as JSON. The connector
-   * reads and changes it; it is stored only if the check succeeds. At the first check of each watch it is empty,
-   * because this watch needs the complete response. Only the key `history` is kept for all watches of the search: the
-   * known state of the upstream.
+   * reads and changes the data; they are stored only if the check succeeds. At the first check of each watch it is
+   * empty, because this watch needs the complete response. Only the key `history` is kept for all watches of the
+   * search: the known state of the upstream.
    */
   state: Record<string, unknown>;
   /** Runs `read` once for all searches of this batch with the same key. */

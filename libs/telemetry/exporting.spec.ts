@@ -31,7 +31,7 @@ function makeSpans(provider: TracerProvider, count: number): void {
 }
 
 describe('a collector', () => {
-  it.each([500, 413])('that answers %i is reported once, and again when it accepts spans', async (status) => {
+  it.each([500, 413])('is reported once for %i, and again when it accepts spans', async (status) => {
     const provider = providerTo(collector.url);
     collector.status = status;
     for (let n = 1; n <= 3; n += 1) {
@@ -49,7 +49,7 @@ describe('a collector', () => {
     await stopWithin(provider, 1000);
   });
 
-  it('that is not running is reported with the reason, and gets spans when it runs', async () => {
+  it('is reported with the reason if it is not running, and gets spans when it runs', async () => {
     const port = await freePort();
     const provider = providerTo(`http://127.0.0.1:${port}`);
     makeSpans(provider, IN_REQUEST);
@@ -62,7 +62,7 @@ describe('a collector', () => {
     await late.close();
   }, 40_000);
 
-  it('that never answers leaves a bounded number of spans in memory', async () => {
+  it('leaves a bounded number of spans in memory if it never answers', async () => {
     const provider = providerTo(collector.url);
     collector.status = 0;
     makeSpans(provider, 10 * MAX_WAITING);
@@ -78,7 +78,7 @@ describe('a collector', () => {
     await stopWithin(provider, 1000);
   }, 40_000);
 
-  it('that never answers does not delay a stop', async () => {
+  it('does not delay a stop if it never answers', async () => {
     const provider = providerTo(collector.url);
     collector.status = 0;
     makeSpans(provider, 3 * IN_REQUEST);

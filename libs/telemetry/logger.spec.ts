@@ -12,7 +12,7 @@ it('logs an error with its stack, and an expected error with only its type and m
   });
 });
 
-/** A logger that expects range errors, and its lines. */
+/** Returns a logger that expects range errors, and its lines. */
 function loggerWithLines(): { log: Logger; lines: string[] } {
   const lines: string[] = [];
   const isExpected = (error: unknown) => error instanceof RangeError;

@@ -13,9 +13,9 @@ const SECRETS = ['apiKey', 'signingSecret', 'password', 'authorization', 'cookie
 const REDACTED = ['', '*', '*.*'].flatMap((parent) => SECRETS.map((name) => pathOf(parent, name)));
 
 /**
- * A structured logger (JSON lines on standard error) that adds the trace and request id of the running work. It removes
- * fields with secrets (`apiKey`, `signingSecret`, `password`, `authorization`, `cookie`, `x-api-key`) from a logged
- * object and from two levels of objects inside it.
+ * Creates a structured logger (JSON lines on standard error) that adds the trace and request id of the running work. It
+ * removes fields with secrets (`apiKey`, `signingSecret`, `password`, `authorization`, `cookie`, `x-api-key`) from a
+ * logged object and from two levels of objects inside it.
  * @param isExpected for errors whose stack helps nobody, such as outages of a store: only their type and message are logged,
  *   once in 30 s for each message of the log and each text of the error
  */
@@ -68,7 +68,7 @@ function pathOf(parent: string, name: string): string {
   return parent === '' || name.startsWith('[') ? `${parent}${name}` : `${parent}.${name}`;
 }
 
-/** How an error is logged: with its stack, unless it is expected. */
+/** Returns the form in which an error is logged: with its stack, unless the error is expected. */
 export function loggedError(error: unknown, isExpected: (error: unknown) => boolean): object {
   if (!(error instanceof Error) || !isExpected(error)) return stdSerializers.err(error as Error);
   return { type: error.name, message: error.message };

@@ -44,7 +44,7 @@ const serializer = new PrometheusSerializer(undefined, false, undefined, true, t
 export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
- * All metrics of this process, in Prometheus' text format.
+ * Returns all metrics of this process, in Prometheus' text format.
  * @throws Error when a gauge of the process could not be read
  */
 export async function metricsText(): Promise<string> {

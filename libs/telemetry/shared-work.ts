@@ -33,10 +33,10 @@ interface Parts {
 const PARTS = createContextKey('earshot parts of shared work');
 
 /**
- * Runs work that has several causes. What follows from one cause belongs to that cause's trace: see `causeOf`.
- * If all causes, or all recorded causes, are the same step, and no trace begins here, the work is a span of that trace.
- * Otherwise the work has its own trace with a link to each recorded cause, and each recorded trace has a span for its
- * part, with a link to the work.
+ * Runs work that has several causes. What follows from one cause belongs to that cause's trace: see `causeOf`. If all
+ * causes, or all recorded causes, are the same step, and no trace begins here, the work is a span of that trace.
+ * Otherwise the work has its own trace with a link to each recorded cause. Each recorded trace has a span for its part
+ * of the work, with a link to the span of the work.
  * @param causes the step that caused each message or watch; undefined: its trace begins here
  */
 export function arriveShared<T>(

@@ -32,7 +32,7 @@ export interface Trace {
 export interface Arrival {
   /** `traceparent` of the step that caused the work. Its trace continues. Without it, a new trace begins. */
   traceparent?: string | undefined;
-  /** `traceparent` of a caller who is not trusted. The span gets a link to it, and it has no other effect. */
+  /** `traceparent` of a caller who is not trusted. The span gets a link to this step; the value has no other effect. */
   caller?: string | undefined;
   requestId?: string | undefined;
   attributes?: Attributes;
@@ -133,7 +133,7 @@ export function stepOf(span: Span): string {
 
 /**
  * Ends a span.
- * @param error of failed work: its class is recorded, its text is not, because it may contain values
+ * @param error of failed work: the class of the error is recorded, but not its text, which may contain values
  */
 export function endSpan(span: Span, error?: unknown): void {
   if (error !== undefined) {

@@ -24,7 +24,10 @@ export interface TracingSettings {
 
 const EXPORT_WITHIN_MS = 5000;
 const FLUSH_WITHIN_MS = 1000;
-/** At least the size of the largest batch of a consumer, because each message of a batch may have another trace. */
+/**
+ * Maximum number of links of a span: at least the size of the largest batch of a consumer, because each message of a
+ * batch may have another trace.
+ */
 const MAX_LINKS = 2000;
 
 /** Context key of a new trace: whether it is recorded. Without it the sampler decides. */
@@ -35,7 +38,7 @@ const off = new TracerProvider({ sampler: new AlwaysOffSampler() });
 let provider = off;
 let current = off.getTracer('earshot');
 
-/** The tracer of this process. */
+/** Returns the tracer of this process. */
 export function tracer(): Tracer {
   return current;
 }

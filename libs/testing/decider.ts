@@ -12,7 +12,7 @@ interface Decider<Command, Event, State> {
 interface ExpectedRefusal {
   kind: RefusalKind;
   code?: string;
-  /** Paths in its details. */
+  /** Paths in the details of the refusal. */
   paths?: readonly string[];
 }
 
@@ -43,7 +43,10 @@ function isRefusal(expected: readonly unknown[] | ExpectedRefusal): expected is 
   return !Array.isArray(expected);
 }
 
-/** The parts of a refusal with these names. Returns an array unchanged, because it contains events and no refusal. */
+/**
+ * Returns the parts of a refusal with these names. Returns an array unchanged, because it contains events and no
+ * refusal.
+ */
 function partOf(outcome: unknown, names: readonly string[]): unknown {
   if (Array.isArray(outcome)) return outcome;
   return Object.fromEntries(Object.entries(outcome as object).filter(([name]) => names.includes(name)));

@@ -24,7 +24,7 @@ export interface OtlpCollector {
   spans: ExportedSpan[];
   /** Number of received requests. */
   requests: number;
-  /** The status of its responses; 0: it never responds. */
+  /** The status of the collector's responses; 0: the collector never responds. */
   status: number;
   close(): Promise<void>;
 }

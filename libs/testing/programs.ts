@@ -18,7 +18,7 @@ export interface Program {
   /** The address of its HTTP server. */
   url: string;
   child: ChildProcess;
-  /** The program's complete output until now. */
+  /** Returns the program's complete output until now. */
   output(): string;
   /** Ends the program with SIGTERM or another signal, and waits for its exit. */
   stop(signal?: NodeJS.Signals): Promise<void>;
@@ -26,7 +26,7 @@ export interface Program {
   ended: Promise<void>;
 }
 
-/** The environment of programs under test. */
+/** Returns the environment of programs under test. */
 export function programEnv(stores: IsolatedStores, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   return {
     PATH: process.env.PATH,

@@ -83,7 +83,7 @@ export async function isolateStores(): Promise<IsolatedStores> {
   };
 }
 
-/** The shared servers, from the environment that the global setup has written. */
+/** Returns the shared servers, from the environment that the global setup has written. */
 function sharedStores(): SharedStores {
   const stores = process.env['SPEC_STORES'];
   if (stores === undefined) throw new Error('SPEC_STORES is missing: specs run under jest');

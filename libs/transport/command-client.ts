@@ -40,7 +40,7 @@ export class CommandClient extends ClientProxy {
 
   close(): void {}
 
-  /** The connection to NATS. */
+  /** Returns the connection to NATS. */
   unwrap<T>(): T {
     return this.bus.nc as T;
   }

@@ -212,8 +212,8 @@ describe('a command', () => {
   });
 });
 
-describe('on the wire', () => {
-  it('a service answers bare protobuf bytes on the subject with a Reply', async () => {
+describe('the messages of a command', () => {
+  it('a service answers a request that consists only of protobuf bytes with a Reply', async () => {
     await served(
       retiring(async () => done),
       async () => {
@@ -224,7 +224,7 @@ describe('on the wire', () => {
     );
   });
 
-  it('a client sends bare protobuf bytes with traceparent and x-request-id', async () => {
+  it('a client sends only protobuf bytes, with traceparent and x-request-id in the headers', async () => {
     const sent: { data: Uint8Array; traceparent?: string; requestId?: string }[] = [];
     const responder = bus.nc.subscribe(retireKeyword.subject, {
       callback: (_, message) => {

@@ -33,7 +33,7 @@ const consumer = (more: Partial<ConsumerOptions> = {}): ConsumerOptions => ({
   ...more,
 });
 
-/** A controller with one consumer, whose handler is the function. */
+/** Creates a controller with one consumer, whose handler is the function. */
 function handling(
   handle: (batch: readonly JsMsg[]) => Outcome[] | Promise<Outcome[]>,
   options = consumer(),
@@ -59,7 +59,7 @@ const settled = () =>
     return num_pending + num_ack_pending === 0;
   });
 
-/** The reason of the last message that the consumer has parked. Empty if it has parked none. */
+/** Returns the reason of the last message that the consumer has parked. Empty if it has parked none. */
 async function lastParkedReason(): Promise<(string | undefined)[]> {
   const message = await bus.jsm.streams.getMessage('PARKED', {
     last_by_subj: `parked.CHECKS.spec-${specs}`,

@@ -94,7 +94,7 @@ export class NatsStrategy extends Server implements CustomTransportStrategy {
     throw new Error('the connection writes its events to the log');
   }
 
-  /** The connection to NATS. */
+  /** Returns the connection to NATS. */
   unwrap<T>(): T {
     return this.bus.nc as T;
   }

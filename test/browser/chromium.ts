@@ -73,7 +73,7 @@ const ALL_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best
 const COLOURS = ['color-contrast'];
 
 /**
- * The serious and critical findings of axe in the page, as text; empty if there are none.
+ * Returns the serious and critical findings of axe in the page, as text; empty if there are none.
  * @param rules their ids, or their tags
  */
 export async function seriousFindings(page: Page, rules = ALL_RULES): Promise<string[]> {
@@ -98,8 +98,8 @@ async function transitionsEnded(page: Page): Promise<void> {
 }
 
 /**
- * The serious findings of a page with the light and with the dark theme. The page follows the system's theme without a
- * reload.
+ * Returns the serious findings of a page with the light and with the dark theme. The page follows the system's theme
+ * without a reload.
  * @param onTheme called when the page has this theme
  */
 export async function findingsInBothThemes(

@@ -88,7 +88,7 @@ export const EDITOR_FIELDS: Readonly<Record<string, Field>> = {
 /** The ids that Earshot gives to searches and rules. The editor has no fields for them. */
 export const GIVEN_BY_EARSHOT = ['sources[].searches[].id', 'rules[].id'];
 
-/** The element of a field in the open editor. */
+/** Returns the element of a field in the open editor. */
 export const fieldOf = (page: Page, [section, label, place = 0]: Field): Locator =>
   page.getByRole('region', { name: section, exact: true }).getByLabel(label).nth(place);
 

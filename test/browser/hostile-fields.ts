@@ -14,10 +14,10 @@ import type { Json } from '#testing';
 import { call } from './installation.js';
 import { leavesOf } from './schema-paths.js';
 
-/** A text of an attacker: it closes every element and attribute that could contain it, and then runs code. */
+/** Returns a text of an attacker: it closes every element and attribute that could contain it, and then runs code. */
 export const hostile = (field: string) => `${field}"'></script><img/src/onerror=hit=1><svg/onload=hit=1>`;
 
-/** A hostile text that is also very long and has no place at which a line can break. */
+/** Returns a hostile text that is also very long and has no place at which a line can break. */
 const long = (field: string) => hostile(field) + 'W'.repeat(900);
 
 const SCRIPT_LINK = 'javascript:hit=2';
@@ -28,7 +28,7 @@ type Owner = Pick<MentionRow, 'account_id' | 'keyword_id' | 'watch_id'>;
 
 const now = () => new Date().toISOString();
 
-/** A keyword that never runs: the tests write its mentions and answers themselves. */
+/** Returns a keyword that never runs: the tests write its mentions and answers themselves. */
 export const sleepingKeyword = (name: string, prompt: string, more: object = {}) => ({
   name,
   refreshIntervalSeconds: 86_400,
@@ -38,7 +38,7 @@ export const sleepingKeyword = (name: string, prompt: string, more: object = {})
   ...more,
 });
 
-/** A mention with the present time. Columns that are left out are empty. */
+/** Returns a mention with the present time. Columns that are left out are empty. */
 export const mentionRow = (owner: Owner, more: Partial<MentionRow>): Partial<MentionRow> => ({
   ...owner,
   ...{ event_id: newId(), check_id: newId(), item_id: newId(), occurred_at: now() },
@@ -47,7 +47,7 @@ export const mentionRow = (owner: Owner, more: Partial<MentionRow>): Partial<Men
   ...more,
 });
 
-/** An answer of an engine with the present time. */
+/** Returns an answer of an engine with the present time. */
 export const answerRow = (owner: Owner, more: Partial<AnswerRow>): AnswerRow => ({
   ...owner,
   ...{ check_id: newId(), engine: 'openai', model: 'model-1', market: 'global', answered_at: now() },
@@ -133,7 +133,7 @@ async function writeSettings(page: Page) {
   return call(page, 'POST', '/v1/keywords', sleepingKeyword(hostile('keyword'), hostile('prompt'), more));
 }
 
-/** A hostile mention of a listing, because listings have the most fields. */
+/** Returns a hostile mention of a listing, because listings have the most fields. */
 function hostileMention(watch: Owner): Partial<MentionRow> {
   const term = long('term');
   const clause = {
@@ -180,7 +180,7 @@ const CHOSEN_BY_EARSHOT: Readonly<Record<string, string>> = {
   'dropped.reason': 'one of four words',
 };
 
-/** The texts of a mention in the OpenAPI description that are not hostile in any of these mentions. */
+/** Returns the texts of a mention in the OpenAPI description that are not hostile in any of these mentions. */
 export function harmlessFields(mentions: readonly Json[]): string[] {
   const texts = leavesOf('Mention')
     .filter(({ schema: { type, format, enum: known } }) => type === 'string' && !format && !known)
@@ -193,7 +193,7 @@ export function harmlessFields(mentions: readonly Json[]): string[] {
   );
 }
 
-/** The values at a path such as `media[].url`. */
+/** Returns the values at a path such as `media[].url`. */
 function valuesAt(value: unknown, path: string): unknown[] {
   return path.split('.').reduce<unknown[]>(
     (values, part) => {

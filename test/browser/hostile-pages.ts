@@ -11,7 +11,7 @@ interface HostilePage {
 
 const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click();
 
-/** Every page that shows a text of strangers, each once. */
+/** Returns every page that shows a text of strangers, each once. */
 export const hostilePages = (ids: { keywordId: string; mentionId: string }): HostilePage[] => [
   {
     path: `feed?keyword=${ids.keywordId}&include=dropped&mention=${ids.mentionId}`,
@@ -97,7 +97,7 @@ export const hostilePages = (ids: { keywordId: string; mentionId: string }): Hos
   { path: 'settings/audit-log', fields: ['body key'] },
 ];
 
-/** The fields whose exact text the page shows neither as text nor as the value of an input. */
+/** Returns the fields whose exact text the page shows neither as text nor as the value of an input. */
 export async function missingIn(page: Page, fields: readonly string[]): Promise<string[]> {
   const shown = await page.evaluate<string>(
     `[document.body.textContent, ...Array.from(document.querySelectorAll('input, textarea'), (one) => one.value)].join(' ')`,
@@ -124,7 +124,7 @@ export const harmIn = (page: Page) =>
   })()`);
 
 /**
- * Texts that end outside of the window, in a part to which nobody can scroll. Texts with an ellipsis, and
+ * Returns the texts that end outside of the window, in a part to which nobody can scroll. Texts with an ellipsis, and
  * texts in elements that can be scrolled, do not count.
  */
 export async function clippedTexts(page: Page): Promise<string[]> {

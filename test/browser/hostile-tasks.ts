@@ -16,8 +16,8 @@ import type { Member } from './member.js';
 const REVERSED = '\u202e';
 
 /**
- * Calls `find` until it returns nothing, because the layout of a page changes while the page loads. @returns the
- * findings that remain after 20 s
+ * Calls `find` until it returns nothing, because the layout of a page changes while the page loads.
+ * @returns the findings that remain after 20 s
  */
 const remaining = (find: () => Promise<string[]>): Promise<string[]> =>
   until('nothing is found', async () => (await find()).length === 0, 20_000).then(() => [], find);

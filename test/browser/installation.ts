@@ -40,7 +40,7 @@ export async function openBrowserStage({ hasModel = false } = {}): Promise<Brows
   };
 }
 
-/** The code that a new installation prints. */
+/** Returns the code that a new installation prints. */
 export const signUpCode = (program: Program): Promise<string> =>
   until('the sign-up code is printed', () => /^Sign-up code: (\S+)$/m.exec(program.output())?.[1] ?? false);
 

@@ -115,8 +115,7 @@ describe('the pages of the dashboard', () => {
 const nameOf = (path: string) => path.replaceAll('/', '-').replace('$', 'keyword');
 
 /**
- * The number of pixels by which the page is wider than its window, after the page has reached its final
- * width.
+ * Returns the number of pixels by which the page is wider than its window, after the page has reached its final width.
  */
 async function excessOf(page: Page): Promise<number> {
   const excess = () => page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');

@@ -22,7 +22,7 @@ export interface Leaf {
   schema: Schema;
 }
 
-/** Every value without parts that a schema of the OpenAPI description can have. */
+/** Returns every value without parts that a schema of the OpenAPI description can have. */
 export const leavesOf = (name: string): Leaf[] => [
   ...new Map(walk({ $ref: `#/${name}` }, '').map((leaf) => [leaf.path, leaf])).values(),
 ];
@@ -40,7 +40,7 @@ function walk(schema: Schema, path: string): Leaf[] {
 }
 
 /**
- * The variants of a value. If some variants have parts, returns only these, because the other variants are
+ * Returns the variants of a value. If some variants have parts, returns only these, because the other variants are
  * short forms.
  */
 function variantsOf({ anyOf = [], oneOf = [], allOf = [] }: Schema): Schema[] {

@@ -45,12 +45,12 @@ function promtool(...args: string[]) {
 }
 
 describe('the metrics', () => {
-  it('that alerts, dashboards and scalers use are in docs/operations.md', () => {
+  it('are in docs/operations.md if alerts, dashboards or scalers use them', () => {
     const used = [...expressions, scalers].flatMap(metricsIn);
     expect(used.filter((name) => !documented.has(name))).toEqual([]);
   });
 
-  it('of docs/operations.md are all on a dashboard; an alert uses each metric of Earshot except the charged credits', () => {
+  it('are all on a dashboard if docs/operations.md names them; an alert uses each metric of Earshot except the charged credits', () => {
     const shown = new Set(panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => metricsIn(expr))));
     expect([...documented].filter((name) => !shown.has(name))).toEqual([]);
     const watched = new Set(rules.flatMap(({ expr }) => metricsIn(expr)));

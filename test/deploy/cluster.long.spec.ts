@@ -50,7 +50,7 @@ afterAll(async () => {
   compose.remove();
 });
 
-/** The environment of a service in compose.yaml, with the addresses of this machine. */
+/** Returns the environment of a service in compose.yaml, with the addresses of this machine. */
 function environmentOf(name: ServiceName): NodeJS.ProcessEnv {
   const { PATH, HOME } = process.env;
   const { databaseUrl, clickhouseUrl } = stage.stores;
@@ -77,7 +77,7 @@ async function postsAreDelivered(): Promise<void> {
   await until(`${published} are delivered`, () => receiver.countsOf('cluster').distinct >= published, 90_000);
 }
 
-/** The server that leads a stream. */
+/** Returns the server that leads a stream. */
 async function leaderOf(stream: string): Promise<string> {
   return until(`${stream} has a leader`, async () => {
     const { cluster: state } = await bus.jsm.streams.info(stream);

@@ -45,7 +45,7 @@ export class ComposeFile {
     return parseEnv(readFileSync(join(this.directory, '.env'), 'utf8'));
   }
 
-  /** The variables that a container gets, without those of its `env_file`. */
+  /** Returns the variables that a container gets, without those of its `env_file`. */
   environmentOf(name: string): Record<string, string> {
     const { secrets } = this;
     const entries = Object.entries(this.containers[name]?.environment ?? {});

@@ -28,17 +28,17 @@ export const CONFIG_READERS: Record<string, (env: NodeJS.ProcessEnv) => unknown>
   delivery: readDeliveryConfig,
 };
 
-/** The text of a file of the checkout. */
+/** Returns the text of a file of the checkout. */
 export function read(...path: string[]): string {
   return readFileSync(join(ROOT, ...path), 'utf8');
 }
 
-/** The only document of a YAML file, with `<<` merged. */
+/** Returns the only document of a YAML file, with `<<` merged. */
 export function readYaml<T>(...path: string[]): T {
   return parse(read(...path), { merge: true }) as T;
 }
 
-/** All documents of a YAML file. */
+/** Returns all documents of a YAML file. */
 export function readYamls<T>(...path: string[]): T[] {
   return parseAllDocuments(read(...path)).map((document) => {
     if (document.errors[0]) throw document.errors[0];

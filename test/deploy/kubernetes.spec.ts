@@ -57,7 +57,7 @@ const files = FOLDERS.flatMap((folder) => {
 });
 const SERVICES = Object.keys(CONFIG_READERS);
 
-/** The values of a Secret of the overlay, with valid values instead of placeholders. */
+/** Returns the values of a Secret of the overlay, with valid values instead of placeholders. */
 function secretEnv(name: string): Record<string, string> {
   const generator = readYaml<Kustomization>(OVERLAY, 'kustomization.yaml').secretGenerator ?? [];
   const made = generator.find((secret) => secret.name === name);

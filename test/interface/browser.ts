@@ -52,7 +52,7 @@ export class Browser {
     return read;
   }
 
-  /** A client with an API key, on the same gateway. */
+  /** Returns a client with an API key, on the same gateway. */
   withKey(apiKey: string): ApiClient {
     return new ApiClient(this.url, apiKey, checkDescribed);
   }

@@ -30,7 +30,7 @@ export const CONFIGS: Record<string, (secret: string) => Record<string, unknown>
   telegram: (secret) => ({ bot_token: `12345:ABCDE${secret}`, chat_id: `-100${secret.length}` }),
 };
 
-/** The part of a keyword's body that sends each event immediately to these channels. */
+/** Returns the part of a keyword's body that sends each event immediately to these channels. */
 export const instant = (...ids: string[]) => ({
   channels: ids.map((channel_id) => ({ channel_id, mode: 'instant' })),
 });
@@ -118,9 +118,9 @@ export class ChannelsScene {
     });
 }
 
-/** The mail in a received message. */
+/** Returns the mail in a received message. */
 export const mailIn = (message: ReceivedMessage | undefined) => message?.payload as ReceivedMail;
-/** The link in a mail for an action. `action` is the last part of its path, for example `verify`. */
+/** Returns the link in a mail for an action. `action` is the last part of its path, for example `verify`. */
 export const linkIn = (mail: ReceivedMail, action: string) =>
   new RegExp(`http://\\S+/channels/${action}\\?token=[\\w-]+`).exec(mail.text)?.[0] ?? '';
 

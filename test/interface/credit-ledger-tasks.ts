@@ -5,7 +5,7 @@ import type { Tenant } from './interface-under-test.js';
 
 /** Functions that open accounts, change their credits, and wait for the result. */
 interface CreditsScene {
-  /** A new account with the plan `free`. */
+  /** Returns a new account with the plan `free`. */
   tenant(): Promise<Tenant>;
   /** Publishes a check of the account. */
   checked(accountId: string, more?: MessageInitShape<typeof CheckSchema>): Promise<Check>;

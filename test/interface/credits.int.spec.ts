@@ -214,7 +214,7 @@ describe('grants', () => {
     [1, '2020-01-01T00:00:00.000Z'],
     [1, 'soon'],
     [1, '+010000-01-01T00:00:00.000Z'],
-  ])('of %d credits that expire at "%s" are refused', async (amount, expiresAt) => {
+  ])('are refused: %d credits that expire at "%s"', async (amount, expiresAt) => {
     const { accountId } = await service.tenant('free');
     await expect(grant(accountId, amount, { expiresAt })).rejects.toMatchObject({ kind: 'invalid' });
   });
@@ -231,7 +231,7 @@ describe('grants', () => {
 });
 
 describe('a change of plan', () => {
-  it('grants the new allowance at once, minus the credits used in the period', async () => {
+  it('grants the new allowance immediately, minus the credits used in the period', async () => {
     const tenant = await service.tenant('solo');
     const { accountId, api } = tenant;
     await checked(accountId, { costCredits: 5_000 });

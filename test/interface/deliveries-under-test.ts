@@ -29,8 +29,8 @@ export interface DeliveriesUnderTest {
     more?: Record<string, unknown>,
   ): Promise<{ keywordId: string; watchId: string }>;
   /**
-   * Appends events of the watch, one for each second, beginning `secondsAgo` seconds ago. @returns ids and
-   * bytes, oldest first
+   * Appends events of the watch, one for each second, beginning `secondsAgo` seconds ago.
+   * @returns ids and bytes, oldest first
    */
   events(
     ids: { keywordId: string; watchId: string },
@@ -47,8 +47,8 @@ export interface DeliveriesUnderTest {
 
 /**
  * @param withDelivery false if the spec runs delivery itself
- * @param more returns more settings. It is called with an empty text for the services of the interface, and with the
- *   address of the gateway for the other services
+ * @param more returns more settings. Called with an empty text for the services of the interface, and with the address
+ *   of the gateway for the other services
  */
 export async function startDeliveries(
   withDelivery = true,

@@ -242,7 +242,7 @@ describe('an estimate of a keyword', () => {
     ],
     ['a source that is not configured', { sources: [{ source: 'reddit', enabled: true }] }],
   ])(
-    'with %s returns 200 with the refusal that the create returns [keywords.terms, estimate.refusal, estimate.interval-floors, estimate.multi-term, estimate.channels, estimate.collisions]',
+    'returns 200 with the refusal that the create returns, for %s [keywords.terms, estimate.refusal, estimate.interval-floors, estimate.multi-term, estimate.channels, estimate.collisions]',
     async (_, more) => {
       const body = keywordBody(more);
       const refused = await ada.api.post('/v1/keywords', body);

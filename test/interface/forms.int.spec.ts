@@ -44,7 +44,7 @@ afterAll(async () => {
   await service?.stop();
 });
 
-/** One response of every kind. */
+/** Returns one response of every kind. */
 async function answers(): Promise<ApiAnswer[]> {
   const paths = [
     '/v1/keywords',
@@ -68,7 +68,7 @@ async function answers(): Promise<ApiAnswer[]> {
   ];
 }
 
-/** Every key of a response with its value; the user's own maps are skipped. */
+/** Returns every key of a response with its value; the user's own maps are skipped. */
 function* entriesOf(value: Json): Generator<[key: string, value: unknown]> {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, inner] of Object.entries(value)) {

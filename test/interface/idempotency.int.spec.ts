@@ -44,7 +44,7 @@ const loseOutcomeOf = (key: string) =>
   );
 
 describe('a POST with an Idempotency-Key', () => {
-  it('creates one keyword when it is sent a hundred times at once to two gateways [requests.key-running, limits.key-replay]', async () => {
+  it('creates one keyword when it is sent a hundred times at the same time to two gateways [requests.key-running, limits.key-replay]', async () => {
     const key = newId();
     const body = keywordBody({ name: key });
     const answers = await Promise.all(

@@ -70,7 +70,7 @@ export async function startInterface(more: NodeJS.ProcessEnv = {}): Promise<Inte
   };
 }
 
-/** A create body on a source that needs no settings. */
+/** Returns a create body on a source that needs no settings. */
 export function keywordBody(more: Record<string, unknown> = {}) {
   return {
     name: 'Acme',
@@ -81,7 +81,7 @@ export function keywordBody(more: Record<string, unknown> = {}) {
   };
 }
 
-/** A mention as the sink writes it. */
+/** Returns a mention as the sink writes it. */
 export function mentionRow(accountId: string, more: Partial<MentionRow> = {}): MentionRow {
   const watchId = newId();
   const itemId = `hn:${newId()}`;

@@ -160,7 +160,7 @@ describe('creating a keyword', () => {
 });
 
 describe('the list of keywords', () => {
-  it('pages newest first, shows each keyword once, and filters by state, source and name [keywords.list, requests.cursor]', async () => {
+  it('has pages in the order newest first, shows each keyword once, and filters by state, source and name [keywords.list, requests.cursor]', async () => {
     const { api } = await service.tenant();
     const ids: string[] = [];
     for (const name of ['One', 'Two', 'Two_and', '100%']) {

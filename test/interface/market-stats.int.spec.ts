@@ -12,7 +12,7 @@ afterAll(() => service?.stop());
 
 const DAY = 86_400_000;
 
-/** A month of listings that appear, change their price and disappear, observed by overlapping searches. */
+/** Returns a month of listings that appear, change their price and disappear, observed by overlapping searches. */
 function month(accountId: string, keywordId: string): ListingObservationRow[] {
   const random = seededRandom(5, 'market', 'month', 0);
   const below = (n: number) => Math.floor(random() * n);
@@ -57,7 +57,7 @@ function month(accountId: string, keywordId: string): ListingObservationRow[] {
   return rows;
 }
 
-/** The R-7 quantile, which interpolates linearly between ranks, as spreadsheets do. */
+/** Returns the R-7 quantile, which interpolates linearly between ranks, as spreadsheets do. */
 function quantile(sorted: readonly number[], level: number): number {
   const rank = level * (sorted.length - 1);
   const low = sorted[Math.floor(rank)] ?? 0;
@@ -135,7 +135,7 @@ function recomputed(all: readonly ListingObservationRow[], inScope: (row: Listin
 const WINDOW = 'from=2026-09-01&to=2026-10-05';
 
 describe('the statistics of a market', () => {
-  it('of a month equal a recomputation, although observations are delivered twice and in any order', async () => {
+  it('equal a recomputation of a month, although observations are delivered twice and in any order', async () => {
     const { accountId, api } = await service.tenant();
     const keyword = await api.post('/v1/keywords', keywordBody());
     const rows = month(accountId, keyword.body.id);

@@ -70,7 +70,7 @@ describe('paging through mentions', () => {
     expect([idsIn(rest), rest.body.nextCursor]).toEqual([[next.event_id], undefined]);
   });
 
-  it('with the oldest first returns rows that arrive meanwhile, each once', async () => {
+  it('returns rows that arrive meanwhile, each once, if the oldest rows come first', async () => {
     const { accountId, api } = await service.tenant();
     const first = await write(
       Array.from({ length: 5 }, (_, n) => mentionRow(accountId, { occurred_at: ago(30 - n) })),

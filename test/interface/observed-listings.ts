@@ -9,7 +9,7 @@ export const MONTH_START = Date.parse('2026-09-01T00:00:00.000Z');
 /** The criteria hashes of three searches. */
 export const HASHES = ['a'.repeat(64), 'b'.repeat(64), 'c'.repeat(64)];
 
-/** One observation of a lamp that is offered in France for ten euros. */
+/** Returns one observation of a lamp that is offered in France for ten euros. */
 export function observation(accountId: string, more: Partial<ListingObservationRow>): ListingObservationRow {
   return {
     account_id: accountId,

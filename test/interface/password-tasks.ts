@@ -27,7 +27,7 @@ export function passwordTasks(scene: SignInScene): void {
       ]);
     });
 
-    it('of 1 MiB is refused before it is read', async () => {
+    it('is refused before it is read if it has 1 MiB', async () => {
       expect((await signUp('x'.repeat(1024 * 1024))).status).toBe(413);
     });
 

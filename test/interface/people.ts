@@ -32,7 +32,7 @@ export async function signedIn(service: InterfaceUnderTest, email: string, passw
   return browser;
 }
 
-/** The id of the member of a browser. */
+/** Returns the id of the member of a browser. */
 export async function memberIdOf(browser: Browser): Promise<string> {
   return (await browser.get('/v1/auth/session')).body.member.id as string;
 }

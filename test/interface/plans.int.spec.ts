@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 const HOUR = 3600;
-/** A body with an interval that every plan allows; each search has a different query. */
+/** Returns a body with an interval that every plan allows; each search has a different query. */
 const body = (searches: number, more: object = {}) =>
   keywordBody({
     refresh_interval_seconds: 24 * HOUR,
@@ -171,7 +171,7 @@ describe('a change of plan', () => {
     expect((await ada.api.post(`/v1/keywords/${newest.id}/resume`, {})).body.state).toBe('active');
   });
 
-  it('pauses keywords and watches that are too fast or have too many terms for the new plan, also the oldest keywords', async () => {
+  it('pauses keywords and watches whose interval is too short or whose terms are too many for the new plan, also the oldest keywords', async () => {
     const ada = await service.tenant('pro');
     await create(ada, 1, { name: 'fast', refresh_interval_seconds: 60 });
     const terms = Array.from({ length: 6 }, (_, n) => `t${n}`);

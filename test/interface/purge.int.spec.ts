@@ -116,7 +116,7 @@ async function writeMarkers(keywordId: string, watchId: string): Promise<void> {
   await until('the sinks have written the marker', async () => (await inClickHouse(keywordId, watchId)) >= 8);
 }
 
-/** The number of rows of the keyword or its watch in ClickHouse. */
+/** Returns the number of rows of the keyword or its watch in ClickHouse. */
 async function inClickHouse(keywordId: string, watchId: string): Promise<number> {
   const counts = await Promise.all(
     ['mentions', 'events', 'activity', 'listing_observations', 'answers', 'market_days'].map(
@@ -139,7 +139,7 @@ async function inClickHouse(keywordId: string, watchId: string): Promise<number>
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** The remaining data of a keyword, by place. */
+/** Returns the remaining data of a keyword, by place. */
 async function remaining(keywordId: string, watchId: string): Promise<Record<string, number>> {
   const found: Record<string, number> = { clickhouse: await inClickHouse(keywordId, watchId) };
   for (const [stream, id] of [
@@ -182,7 +182,7 @@ describe('deleting a keyword', () => {
   });
 
   it.each([false, true])(
-    'with purge removes the keyword from every store, and nothing of other keywords (retired before: %s) [states.purged, keywords.purge]',
+    'removes the keyword from every store if it is a purge, and nothing of other keywords (retired before: %s) [states.purged, keywords.purge]',
     async (retired) => {
       const { id, watches } = (await tenant.api.post('/v1/keywords', keywordBody())).body;
       const kept = (await tenant.api.post('/v1/keywords', keywordBody())).body;

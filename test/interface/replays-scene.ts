@@ -10,7 +10,7 @@ import {
 } from '../../apps/analysis/domain/keyword-event-of.js';
 import { startDeliveries, type DeliveriesUnderTest } from './deliveries-under-test.js';
 
-/** Two hours ago. */
+/** Returns the time two hours ago. */
 export const since = () => new Date(Date.now() - 2 * 3_600_000).toISOString();
 
 /** The interface, delivery and a receiver: what the tests of replays share. */
@@ -38,7 +38,7 @@ export class ReplaysScene {
     return answer.body;
   };
 
-  /** The requests on the path that belong to the replay. */
+  /** Returns the requests on the path that belong to the replay. */
   readonly requestsOf = (path: string, replayId: string) =>
     this.setup.receiver.received.filter((one) => one.path === path && one.headers['x-replay'] === replayId);
 
@@ -47,7 +47,7 @@ export class ReplaysScene {
 
   readonly url = (path: string) => `${this.setup.receiver.url}${path}`;
 
-  /** Number of deliveries of the replay that wait for another attempt. */
+  /** Returns the number of deliveries of the replay that wait for another attempt. */
   readonly waiting = async (replayId: string): Promise<number> => {
     const rows: { count: number }[] = await this.setup.database.query(
       'SELECT count(*)::int AS count FROM pending_deliveries WHERE target_id = $1',
@@ -57,7 +57,7 @@ export class ReplaysScene {
   };
 }
 
-/** One event of each kind about the keyword itself, as analysis makes it. */
+/** Returns one event of each kind about the keyword itself, as analysis makes it. */
 export function ofEachKind(accountId: string, keywordId: string): Event[] {
   const at = new Date(Date.now() - 60_000).toISOString();
   const reason = { reason: 'user', creditsRemaining: 7 };

@@ -176,7 +176,7 @@ describe('a replay', () => {
     ['a rate of 0', { rate_per_second: 0, keyword_id: ID }, 'rate_per_second'],
     ['a private address', { url: 'http://10.0.0.1/', keyword_id: ID }, 'url'],
     ['no address at all', { keyword_id: 'own' }, 'url'],
-  ])('that is requested with %s returns 400 with the name of the field', async (_, body, path) => {
+  ])('returns 400 with the name of the field if it is requested with %s', async (_, body, path) => {
     const own = body.keyword_id === 'own' ? (await scene.setup.keyword(null)).keywordId : body.keyword_id;
     const extra = path === 'since' && body.until ? { url: url('/x') } : {};
     const answer = await scene.setup.ada.api.post('/v1/replays', {

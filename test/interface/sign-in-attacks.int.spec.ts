@@ -12,7 +12,7 @@ beforeAll(() => scene.start());
 afterAll(() => scene.stop());
 beforeEach(() => scene.clear());
 
-/** The number of passwords that the gateways of this process have hashed. */
+/** Returns the number of passwords that the gateways of this process have hashed. */
 async function hashed(): Promise<number> {
   const text = await (await request(`${scene.service.url}/metrics`)).body.text();
   return Number(/^earshot_password_hashes_total\S* (\d+)/m.exec(text)?.[1]);

@@ -48,7 +48,7 @@ export class SignInScene {
 
   readonly browser = (headers?: Record<string, string>, url = this.service.url) => new Browser(url, headers);
 
-  /** A browser with this network address, at the gateway `attacked`. */
+  /** Returns a browser with this network address, at the gateway `attacked`. */
   readonly from = (address: string) => this.browser({ 'x-forwarded-for': address }, this.attacked);
 
   readonly signIn = (one: Browser, email: string, password: string) =>

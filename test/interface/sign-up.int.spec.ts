@@ -23,7 +23,7 @@ beforeEach(() => service.database.query('DELETE FROM auth_attempts'));
 const browser = () => new Browser(service.url);
 const signUp = (body: Record<string, unknown>) => browser().post('/v1/auth/sign-up', body);
 
-/** The parameters in the fragment of the link of the last mail to this address. */
+/** Returns the parameters in the fragment of the link of the last mail to this address. */
 function linkTo(email: string): Promise<URLSearchParams> {
   return until(`a mail to ${email}`, () => {
     const text = sim.inbox.messages('smtp', email).at(-1)?.text ?? '';
@@ -33,7 +33,7 @@ function linkTo(email: string): Promise<URLSearchParams> {
 }
 
 describe('an open installation', () => {
-  it('still needs the printed code for its first account', async () => {
+  it('needs the printed code for its first account, although sign-up is open', async () => {
     const refused = await signUp({ email: 'early@example.org' });
     expect([refused.status, refused.body.details[0].path]).toEqual([400, 'code']);
     await firstOwner(service.url);

@@ -27,8 +27,8 @@ afterAll(async () => {
 });
 
 /**
- * Appends an event to EVENTS. @returns its id, its row, and a function that writes the row, as the sink does
- * later
+ * Appends an event to EVENTS.
+ * @returns its id, its row, and a function that writes the row, as the sink does later
  */
 async function append({ accountId }: Tenant, more: Parameters<typeof mentionRow>[1] = {}, isMention = true) {
   const [eventId, watchId, occurredAt] = [newId(), newId(), new Date().toISOString()];

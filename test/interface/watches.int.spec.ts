@@ -16,7 +16,7 @@ describe('watches', () => {
     webhook_url: 'https://example.org/hook',
   });
 
-  it('without a keyword are created, read, changed and deleted', async () => {
+  it('are created, read, changed and deleted without a keyword', async () => {
     const made = await ada.api.post('/v1/hackernews/watches', body('first'));
     expect(made.status).toBe(201);
     expect(made.body).toMatchObject({
@@ -65,7 +65,7 @@ describe('watches', () => {
     expect((await ada.api.patch(`/v1/hackernews/watches/${first.id}`, { is_active: true })).status).toBe(409);
   });
 
-  it('of a keyword can only change together with the keyword', async () => {
+  it('can change only together with their keyword, if they have one', async () => {
     const { watches } = (await ada.api.post('/v1/keywords', keywordBody())).body;
     const path = `/v1/hackernews/watches/${watches[0].id}`;
     expect((await ada.api.get(path)).status).toBe(200);

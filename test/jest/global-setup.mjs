@@ -22,7 +22,7 @@ const { root, compiledRoot, compiledFile } = compiled;
 
 /** The files of this folder are in memory. */
 const MEMORY = '/dev/shm';
-/** The files of the specs took up to 0.3 GiB at once. The programs of the specs need the rest as memory. */
+/** The files of the specs took up to 0.3 GiB at the same time. The programs of the specs need the rest as memory. */
 const MIN_FREE_BYTES = 6 * 2 ** 30;
 
 /** Compiles what has changed, then starts the stores that all specs share. */
@@ -32,7 +32,7 @@ export default async function setup() {
   const { startSharedStores } = await import(
     pathToFileURL(compiledFile(join(root, 'test/shared-stores.ts'))).href
   );
-  // jest itself ends at once when it is interrupted, without the teardown.
+  // jest itself ends immediately when it is interrupted, without the teardown.
   for (const [signal, exitCode] of Object.entries({ SIGINT: 130, SIGTERM: 143 }))
     process.once(signal, () => void teardown().finally(() => process.exit(exitCode)));
   process.env.SPEC_STORES = JSON.stringify(await startSharedStores());

@@ -191,6 +191,8 @@ async function schedule(
   const searches = [...distinct.values()].sort((a, b) => (a.search_key < b.search_key ? -1 : 1));
   // Postgres reads arrays in less time than records in JSON.
   const column = <K extends keyof ScheduledWatch>(name: K) => watches.map((watch) => watch[name]);
+  // The text of an array. For ids, numbers and flags it needs no quotes, so pg does not have to examine each value.
+  const text = (name: keyof ScheduledWatch) => `{${watches.map((watch) => watch[name] ?? 'NULL').join()}}`;
   const accountsAdded = addAccounts(tx, column('account_id'));
   const watchesInserted = tx.query(
     `WITH searches AS (
@@ -218,15 +220,15 @@ async function schedule(
       searches.map(({ source }) => source),
       searches.map(({ criteria }) => JSON.stringify(criteria)),
       searches.map(({ source }) => lanesOf(source)),
-      column('watch_id'),
+      text('watch_id'),
       column('search_key'),
-      column('account_id'),
-      column('keyword_id'),
-      column('search_id'),
-      column('interval_seconds'),
-      column('backfill'),
-      column('disabled'),
-      column('stopped'),
+      text('account_id'),
+      text('keyword_id'),
+      text('search_id'),
+      text('interval_seconds'),
+      text('backfill'),
+      text('disabled'),
+      text('stopped'),
       column('traceparent'),
     ],
   );

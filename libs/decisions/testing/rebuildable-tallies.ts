@@ -12,11 +12,11 @@ export const REBUILDABLE_TABLES = `
   CREATE TABLE visits (id text NOT NULL, amount integer NOT NULL);
   GRANT SELECT ON tallies TO PUBLIC`;
 
-/** The separator that a version writes between the amounts of `notes`. */
+/** Returns the separator that a version writes between the amounts of `notes`. */
 export const separatorOf = (version: number) => (version === 1 ? ' ' : '+');
 
 /**
- * A version of the projection of tallies, over tables that can be rebuilt. It cannot apply the amount `poison`.
+ * Returns a version of the projection of tallies, over tables that can be rebuilt. It cannot apply the amount `poison`.
  */
 export function tallies(version: number, poison?: number): RebuildableProjection {
   return {

@@ -52,13 +52,13 @@ export class TallyScene {
       decisionOf: (events) => ({ commandId, id: this.id, events }),
     });
 
-  /** The amounts in the stream. */
+  /** Returns the amounts in the stream. */
   readonly stored = async (): Promise<number[]> =>
     (await this.store.read('KEYWORDS', this.subject)).flatMap(({ data }) =>
       tally.decode(data).events.map(({ amount }) => amount),
     );
 
-  /** The row of the tally in the table. */
+  /** Returns the row of the tally in the table. */
   readonly row = async (): Promise<{ total: number; notes: string } | undefined> => {
     const rows: { total: number; notes: string }[] = await this.database.query(
       'SELECT total, notes FROM tallies WHERE id = $1',
@@ -74,7 +74,7 @@ export class TallyScene {
     await this.store.append(this.subject, decision, last, commandId);
   };
 
-  /** The messages of the subject in the form that a consumer gets. */
+  /** Returns the messages of the subject in the form that a consumer gets. */
   readonly messages = async (): Promise<JsMsg[]> => {
     const consumer = await this.bus.js.consumers.get('KEYWORDS', { filter_subjects: this.subject });
     const waiting = (await consumer.info()).num_pending;

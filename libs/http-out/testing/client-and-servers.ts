@@ -7,33 +7,33 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close()));
 });
 
-/** An HTTP client that may reach 127.0.0.2 in addition to public addresses; closed after the test. */
+/** Creates an HTTP client that may reach 127.0.0.2 in addition to public addresses; closed after the test. */
 export function guardedClient(options: Partial<Parameters<typeof createOutboundHttp>[0]> = {}): OutboundHttp {
   const http = createOutboundHttp({ allow: ['127.0.0.2/32'], userAgent: 'test', ...options });
   open.push(http);
   return http;
 }
 
-/** A server on 127.0.0.2, which plays the role of the internet. */
+/** Starts a server on 127.0.0.2, which plays the role of the internet. */
 export function allowedServer(listener: RequestListener): Promise<TestServer> {
   return serverOn('127.0.0.2', listener);
 }
 
-/** A server on 127.0.0.1. The guarded client does not reach it, unless the test allows this address. */
+/** Starts a server on 127.0.0.1. The guarded client does not reach it, unless the test allows this address. */
 export function loopbackServer(
   listener: RequestListener = (_, response) => response.end('secret'),
 ): Promise<TestServer> {
   return serverOn('127.0.0.1', listener);
 }
 
-/** A server on this address; closed after the test. */
+/** Starts a server on this address; closed after the test. */
 export async function serverOn(address: string, listener: RequestListener): Promise<TestServer> {
   const server = await startServer(address, listener);
   open.push(server);
   return server;
 }
 
-/** The description of a simple GET request. Sends nothing. */
+/** Returns the description of a simple GET request. Sends nothing. */
 export function get(url: string, more: Partial<OutboundRequest> = {}): OutboundRequest {
   return { method: 'GET', url, deadlineMs: 5_000, maxBytes: 1_000_000, redirects: 'none', ...more };
 }
@@ -51,5 +51,5 @@ export async function faultOf(answer: Promise<unknown>): Promise<string> {
   return `${fault.kind}: ${fault.message}`;
 }
 
-/** The bytes as text. */
+/** Returns the bytes as text. */
 export const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();

@@ -24,7 +24,9 @@ const DEFAULT_MAX_LENGTH = 2_000;
 /** Maximum length of any text, because the answer is part of a message of limited size. */
 const MAX_LENGTH = 10_000;
 
-/** The reading that carries out a user's instruction. Null is a valid value of each field of the flat schema. */
+/**
+ * Returns the reading that carries out a user's instruction. Null is a valid value of each field of the flat schema.
+ */
 export function agentStepReading(instruction: string, fields: AgentStepFields): LlmReading<AgentStepOutput> {
   const names = Object.keys(fields);
   const properties = Object.fromEntries(names.map((name) => [name, schemaOf(fields[name]!)]));

@@ -13,7 +13,10 @@ export interface ReadableItem {
 /** Maximum length of a title. */
 const TITLE_CHARACTERS = 500;
 
-/** An item as the model sees it, without empty parts. @param characters maximum length of the text; a longer text is cut and gets `…` */
+/**
+ * Returns an item as the model sees it, without empty parts.
+ * @param characters maximum length of the text; a longer text is cut and gets `…`
+ */
 export function asLlmItem(item: ReadableItem, characters: number): LlmItem {
   const { source, kind, author = '', community = '' } = item;
   const parts = {

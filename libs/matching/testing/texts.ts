@@ -102,7 +102,7 @@ export const term = fc
 /** The parameters of each property test. */
 export const runs = { numRuns: 1000 };
 
-/** The folded text, with the position of each unit in the original. */
+/** Returns the folded text, with the position of each unit in the original. */
 export function unitsOf(value: string): { folded: string; starts: number[]; ends: number[] } {
   const { units, length, starts, ends } = new Folder().fold(value);
   return {

@@ -70,7 +70,7 @@ export class DurableScene {
       return info.num_pending + info.num_ack_pending === 0;
     });
 
-  /** The parked messages of a consumer. */
+  /** Returns the parked messages of a consumer. */
   readonly parked = async (name: string) => {
     const found = [];
     const consumer = await this.bus.js.consumers.get('PARKED', {

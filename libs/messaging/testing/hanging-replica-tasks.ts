@@ -11,7 +11,10 @@ export function hangingReplicaTasks(scene: DurableScene): void {
   describe('a replica that hangs', () => {
     const texts = Array.from({ length: 300 }, (_, n) => `m${n}`);
 
-    /** A replica that hangs while it handles its first batch of ten, and the messages that a second replica gets. */
+    /**
+     * Returns a replica that hangs while it handles its first batch of ten, and the messages that a second replica
+     * gets.
+     */
     async function hanging(more: Partial<Durable> = {}) {
       let begun = 0;
       let free = () => {};
@@ -37,7 +40,7 @@ export function hangingReplicaTasks(scene: DurableScene): void {
       return { name, begun: () => begun, free, got, running, second };
     }
 
-    it('withholds at most its batch and the next batch from the others', async () => {
+    it('withholds at most its batch and the next batch from the other replicas', async () => {
       const { name, free, got, running, second } = await hanging();
       await until('the second has the rest', () => got.size >= texts.length - 20);
       await until(
@@ -49,7 +52,7 @@ export function hangingReplicaTasks(scene: DurableScene): void {
       await Promise.all([running.stop(), second.stop()]);
     });
 
-    it('loses its messages to the others after its time limit, and receives no more', async () => {
+    it('loses its messages to the other replicas after its time limit, and receives no more', async () => {
       const { name, begun, free, got, running, second } = await hanging({ handleWithinMs: 500 });
       await until('the second has all', () => got.size === texts.length);
       await settled(name);

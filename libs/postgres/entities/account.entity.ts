@@ -15,7 +15,7 @@ export class AccountEntity {
   previousSigningSecretValidUntil!: Date | null;
   /** `v1` or `legacy`: the form of X-Signature. */
   @Column('text', { name: 'signature_version', default: 'v1' }) signatureVersion!: string;
-  /** Empty if it has no name. */
+  /** Empty if the account has no name. */
   @Column('text', { default: '' }) name!: string;
   /** IANA name. */
   @Column('text', { default: 'UTC' }) timezone!: string;

@@ -15,7 +15,7 @@ export class KeywordEntity {
   @Column('jsonb') definition!: JsonObject;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
   @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
-  /** Changes with each rotation of its feeds' addresses. */
+  /** Changes with each rotation of the addresses of the keyword's feeds. */
   @Column('text', { name: 'feed_key' }) feedKey!: string;
   /** Number of decisions so far. */
   @Column('integer') version!: number;

@@ -1,8 +1,9 @@
 /**
  * Locks the searches and the schedule before a migration copies the schedule. The migration needs both locks, because
- * it ends with a reference of the schedule to the searches. Pollers of the running release lock searches before they
- * read the schedule, so this statement uses the same order. A few statements of pollers lock in the other order. If
- * Postgres ends this statement because of such a deadlock, nothing has changed yet, and the lock is tried again.
+ * at its end it adds a foreign key from the schedule to the searches. Pollers of the running release lock searches
+ * before they read the schedule, so this statement uses the same order. A few statements of pollers lock in the other
+ * order. If Postgres ends this statement because of such a deadlock, nothing has changed yet, and the lock is tried
+ * again.
  */
 export const LOCK_BOTH_TABLES = `
   DO $$
@@ -17,7 +18,7 @@ export const LOCK_BOTH_TABLES = `
     END LOOP;
   END $$`;
 
-/** The statement that gives a table the grants and the owner of the table that it replaces. */
+/** Returns the statement that gives a table the grants and the owner of the table that it replaces. */
 export function grantsLike(replaced: string, table: string): string {
   return `
   DO $$

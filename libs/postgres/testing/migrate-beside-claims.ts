@@ -27,7 +27,7 @@ export async function migrateBesideClaims(database: Database, migration: Migrati
   await Promise.all([migrating.release(), claiming.release()]);
 }
 
-/** Whether the connection of a runner waits for a lock. */
+/** Returns whether the connection of a runner waits for a lock. */
 async function isWaiting(database: Database, runner: QueryRunner): Promise<boolean> {
   const { processID } = (await runner.connect()) as { processID: number };
   const [row]: { waits: boolean }[] = await database.query(

@@ -135,7 +135,7 @@ const CUES: readonly RegExp[] = [
   new RegExp(SUBJECT, 'u'),
 ];
 
-/** The input of the classifier for a text with this embedding and mood. */
+/** Returns the input of the classifier for a text with this embedding and mood. */
 export function gistInput(marked: string, embedding: Float32Array, mood: Mood): Float32Array {
   const input = new Float32Array(embedding.length + 3 + CUES.length);
   const scale = Math.sqrt(embedding.length) / 2;
@@ -145,7 +145,7 @@ export function gistInput(marked: string, embedding: Float32Array, mood: Mood): 
   return input;
 }
 
-/** The intent that the text as a whole shows. */
+/** Returns the intent that the text as a whole shows. */
 export function gistOf(network: Network, input: Float32Array): (typeof GIST_INTENTS)[number] {
   const parts = softmax(networkOutputs(network, input));
   let [best, max] = [0, 0];

@@ -51,7 +51,7 @@ const PROBLEM = anyOf([
 /** Signs that a text asks somebody. Without one of them, a problem is not a request for help. */
 const ADDRESSED = /^@(?:user|§)|\?|\bplease\b|\bpls\b|\bplz\b|\bany ?(?:one|body)\b|\bhow\b|\bwhy\b/u;
 
-/** The question about the product in the text; undefined if there is none. */
+/** Returns the question about the product in the text; undefined if there is none. */
 export function questionIn(text: string): string | undefined {
   const explicit = EXPLICIT.exec(text)?.[0];
   if (explicit !== undefined && !explicit.includes(LINK)) return explicit;
@@ -67,7 +67,7 @@ export function questionIn(text: string): string | undefined {
     );
 }
 
-/** The words in which the text asks for help with something that does not work; undefined if there are none. */
+/** Returns the words in which the text asks for help with something that does not work; undefined if there are none. */
 export function helpWantedIn(text: string): string | undefined {
   return HELP.exec(text)?.[0] ?? (ADDRESSED.test(text) ? PROBLEM.exec(text)?.[0] : undefined);
 }

@@ -50,8 +50,8 @@ const RULES: readonly IntentRule[] = [
 const RULES_FOR_SOFTWARE: readonly IntentRule[] = [...CHURN_RULES, ...RECOMMENDATION_RULES];
 
 /**
- * Reads the intent of a post: tries its phrases, then its text as a whole, then its sentiment, until one of them shows
- * an intent. For posts about software, tries only some phrases and then software terms.
+ * Reads the intent of a post: tries the phrases of the post, then its text as a whole, then its sentiment, until one of
+ * these shows an intent. For posts about software, tries only some phrases and then software terms.
  */
 export function readIntent({ source, title, text, sentimentScore, gist }: IntentText): IntentReading {
   const beginning = text.slice(0, READ_CHARACTERS);

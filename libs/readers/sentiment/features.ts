@@ -30,8 +30,8 @@ export function tokenise(text: string): Tokens {
 }
 
 /**
- * The n-grams of one to three words, and the n-grams of three to five characters, both of the folded tokens. A single
- * word after a negation has its own bucket.
+ * Returns the n-grams of one to three words, and the n-grams of three to five characters, both of the folded tokens. A
+ * single word after a negation has its own bucket.
  */
 export function gramsOf(tokens: Tokens): Grams {
   return { words: wordGrams(tokens.folded), characters: characterGrams(` ${tokens.folded.join(' ')} `) };
@@ -80,7 +80,7 @@ function mixed(one: number, other: number): number {
   return Math.imul(Math.imul(one ^ (one >>> 15), 0x85ebca6b) + other, 0xc2b2ae35);
 }
 
-/** The bucket of a hash. The bits are mixed first, so that the bucket depends on all characters. */
+/** Returns the bucket of a hash. The bits are mixed first, so that the bucket depends on all characters. */
 function bucket(hash: number, buckets: number): number {
   const spread = Math.imul(hash ^ (hash >>> 16), 0x7feb352d);
   return ((spread ^ (spread >>> 15)) >>> 0) % buckets;

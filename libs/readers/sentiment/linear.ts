@@ -12,7 +12,7 @@ export interface LinearModel {
 /** Groups of hashed features. Each group has about the same influence, even if it has many features. */
 export type Groups = readonly { buckets: Uint32Array; from: number }[];
 
-/** Log-probabilities of the three classes. */
+/** Returns log-probabilities of the three classes. */
 export function linearMood({ rows, scale, dense }: LinearModel, groups: Groups, figures: Float32Array): Mood {
   const bias = figures.length * 3;
   let [negative, neutral, positive] = [dense[bias] ?? 0, dense[bias + 1] ?? 0, dense[bias + 2] ?? 0];
@@ -38,20 +38,20 @@ export function linearMood({ rows, scale, dense }: LinearModel, groups: Groups, 
   return logSoftmax([negative, neutral, positive]);
 }
 
-/** Log-probabilities from sums of weights. */
+/** Computes log-probabilities from sums of weights. */
 export function logSoftmax([a, b, c]: Mood): Mood {
   const max = Math.max(a, b, c);
   const log = max + Math.log(Math.exp(a - max) + Math.exp(b - max) + Math.exp(c - max));
   return [a - log, b - log, c - log];
 }
 
-/** The weighted geometric mean of two moods (log-probabilities). `weight` is the weight of the second mood. */
+/** Returns the weighted geometric mean of two moods (log-probabilities). `weight` is the weight of the second mood. */
 export function mixedMood(one: Mood, other: Mood, weight: number): Mood {
   const mix = (at: 0 | 1 | 2) => one[at] * (1 - weight) + other[at] * weight;
   return logSoftmax([mix(0), mix(1), mix(2)]);
 }
 
-/** Probabilities from log-probabilities. */
+/** Computes probabilities from log-probabilities. */
 export function probabilities(mood: Mood): Mood {
   return [Math.exp(mood[0]), Math.exp(mood[1]), Math.exp(mood[2])];
 }

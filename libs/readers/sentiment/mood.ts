@@ -18,7 +18,7 @@ export const ENGLISH_ROWS = WORD_BUCKETS + CHARACTER_BUCKETS;
 export const MULTILINGUAL_ROWS = WORD_BUCKETS + CHARACTER_BUCKETS;
 const NO_FIGURES = new Float32Array(0);
 
-/** The hashed features of a text. In the rows of a model, the words come first, then the characters. */
+/** Returns the hashed features of a text. In the rows of a model, the words come first, then the characters. */
 export function groupsOf(tokens: Tokens): Groups {
   const { words, characters } = gramsOf(tokens);
   return [
@@ -28,7 +28,7 @@ export function groupsOf(tokens: Tokens): Groups {
 }
 
 /**
- * The mood of an English text as log-probabilities. Names in the text have been replaced.
+ * Returns the mood of an English text as log-probabilities. Names in the text have been replaced.
  * @param embedding the embedding from the sentence encoder; without it, only the linear model is used
  */
 export function englishMood(models: MoodModels, text: string, embedding?: Float32Array): Mood {
@@ -43,14 +43,14 @@ export function englishMood(models: MoodModels, text: string, embedding?: Float3
   return mixedMood(linear, logSoftmax([negative, neutral, positive]), models.networkPart);
 }
 
-/** The mood of a text in another language. */
+/** Returns the mood of a text in another language. */
 export function foreignMood(models: MoodModels, text: string): Mood {
   return linearMood(models.multilingual, groupsOf(tokenise(text)), NO_FIGURES);
 }
 
 /**
- * The input of the network: the embedding, then the lexicon figures. The embedding is scaled, so that all numbers have
- * about the same size.
+ * Returns the input of the network: the embedding, then the lexicon figures. The embedding is scaled, so that all
+ * numbers have about the same size.
  */
 export function networkInput(embedding: Float32Array, figures: Float32Array): Float32Array {
   const input = new Float32Array(embedding.length + LEXICON_FIGURES);

@@ -11,7 +11,7 @@ export interface Network {
   second: Float32Array;
 }
 
-/** The outputs of the network, before `softmax`. */
+/** Returns the outputs of the network, before `softmax`. */
 export function networkOutputs(
   { inputs, hidden, outputs, first, second }: Network,
   input: Float32Array,

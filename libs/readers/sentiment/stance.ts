@@ -23,7 +23,7 @@ export interface StanceText {
 export type ReadMood = (text: string) => Mood;
 
 const SWITCH_SCORE = 0.8;
-/** In a longer text, the sentences that name the subject have more weight. */
+/** If a text is longer than this, the sentences that name the subject have more weight. */
 const LONG_CHARACTERS = 300;
 const SIDE = 0.6;
 const BALANCE = 0.5;
@@ -62,7 +62,7 @@ export function stanceReading({ text, marked }: StanceText, whole: Mood, read: R
   };
 }
 
-/** The scores of the clauses between which the text makes a contrast; empty if there is no contrast. */
+/** Returns the scores of the clauses between which the text makes a contrast; empty if there is no contrast. */
 export function contrastScores(text: string, read: ReadMood): number[] {
   const clauses = contrastsOf(text);
   if (clauses.length < 2 || clauses.length > 8) return [];

@@ -13,8 +13,8 @@ const LINK = /\b(?:https?:\/\/|www\.)\S+/gi;
 const HANDLE = /(?<![\p{L}\p{N}_.])@[\p{L}\p{N}_][\p{L}\p{N}_.-]{0,59}(?:@[\p{L}\p{N}.-]{1,80})?/gu;
 
 /**
- * The beginning of a text in a normal form: without invisible characters and full-width forms, with single spaces. Case
- * is kept.
+ * Returns the beginning of a text in a normal form: without invisible characters and full-width forms, with single
+ * spaces. Case is kept.
  */
 export function normalised(text: string, max = MAX_CHARACTERS): string {
   const beginning = text.length > max ? text.slice(0, max) : text;
@@ -23,13 +23,13 @@ export function normalised(text: string, max = MAX_CHARACTERS): string {
   return folded(plain.replace(INVISIBLE, '').replace(/[’‘ʼ]/g, "'")).slice(0, max);
 }
 
-/** The text with `http` for each link and `@user` for each @name, as in the training data of the models. */
+/** Returns the text with `http` for each link and `@user` for each @name, as in the training data of the models. */
 export function withoutNames(text: string): string {
   const unlinked = text.includes('://') || /www\./i.test(text) ? text.replace(LINK, 'http') : text;
   return unlinked.includes('@') ? unlinked.replace(HANDLE, '@user') : unlinked;
 }
 
-/** The text, with the title before it if the author wrote the title and the text does not begin with it. */
+/** Returns the text, with the title before it if the author wrote the title and the text does not begin with it. */
 export function authorsWords(item: { title: string; text: string; titleOfParent: boolean }): string {
   const text = normalised(item.text);
   const title = item.titleOfParent ? '' : normalised(item.title, MAX_TITLE_CHARACTERS);
@@ -37,7 +37,7 @@ export function authorsWords(item: { title: string; text: string; titleOfParent:
   return text === '' ? title : `${title} — ${text}`;
 }
 
-/** The text in lower case with the same length, so that positions are the same in both. */
+/** Returns the text in lower case with the same length, so that positions are the same in both. */
 export function lowered(text: string): string {
   const lower = text.toLowerCase();
   if (lower.length === text.length) return lower;

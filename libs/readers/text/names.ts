@@ -16,7 +16,7 @@ const LETTER_OR_DIGIT = /[\p{L}\p{N}_]/u;
 /** Scripts without spaces between words. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
-/** The names in the form that `placesOf` looks for: lower case, without # and @, longest first. */
+/** Returns the names in the form that `placesOf` looks for: lower case, without # and @, longest first. */
 export function searchableNames(names: readonly string[]): string[] {
   const wanted = new Set<string>();
   for (const name of names.slice(0, MAX_NAMES)) {
@@ -31,7 +31,7 @@ export function searchableNames(names: readonly string[]): string[] {
   return [...wanted].sort((a, b) => b.length - a.length);
 }
 
-/** The places of the names as whole words, in order, without overlaps. The text is in lower case. */
+/** Returns the places of the names as whole words, in order, without overlaps. The text is in lower case. */
 export function placesOf(lower: string, names: readonly string[]): Place[] {
   const places: Place[] = [];
   for (const name of names)
@@ -47,7 +47,7 @@ export function placesOf(lower: string, names: readonly string[]): Place[] {
   return places.sort((a, b) => a.start - b.start);
 }
 
-/** The lower-case text with § for each name of the subject. */
+/** Returns the lower-case text with § for each name of the subject. */
 export function markedText(lower: string, places: readonly Place[]): string {
   const clean = lower.includes(SUBJECT) ? lower.replaceAll(SUBJECT, ' ') : lower;
   let marked = '';

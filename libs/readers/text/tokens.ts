@@ -6,12 +6,12 @@ const TOKEN =
 const REPEATED = /(.)\1{2,}/gu;
 const WORD = /^[\p{L}\p{N}@]/u;
 
-/** The tokens of a text in which names have been replaced. */
+/** Returns the tokens of a text in which names have been replaced. */
 export function tokensOf(text: string): string[] {
   return text.match(TOKEN) ?? [];
 }
 
-/** The token in lower case, with at most two of the same character in a row ("soooo" becomes "soo"). */
+/** Returns the token in lower case, with at most two of the same character in a row ("soooo" becomes "soo"). */
 export function foldedToken(token: string): string {
   const lower = token.toLowerCase();
   return lower.length > 2 ? lower.replace(REPEATED, '$1$1') : lower;

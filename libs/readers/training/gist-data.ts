@@ -19,8 +19,8 @@ export interface GistRow {
 }
 
 /**
- * The posts of the stance file that we have labelled with an intent. Intents that are read only from phrases become
- * `other`.
+ * Returns the posts of the stance file that we have labelled with an intent. Intents that are read only from phrases
+ * become `other`.
  */
 export function gistRows(folder: string): GistRow[] {
   const labels = new Map(

@@ -41,7 +41,8 @@ export const GOLD_FILE = 'gold/gold.tsv';
 const CLASS_POWER = 0.65;
 
 /**
- * The rows of the files in the form that the models read, with weights by class. Texts of the gold set are left out.
+ * Returns the rows of the files in the form that the models read, with weights by class. Texts of the gold set are left
+ * out.
  */
 export function labelledRows(folder: string, files: Readonly<Record<string, number>>): Labelled[] {
   const gold = goldTexts(folder);
@@ -61,7 +62,7 @@ export function labelledRows(folder: string, files: Readonly<Record<string, numb
   }));
 }
 
-/** The training examples of the linear model. */
+/** Returns the training examples of the linear model. */
 export function linearExamples(rows: readonly Labelled[], lexicon?: Lexicon): Example[] {
   return rows.map(({ text, label, weight }) => {
     const tokens = tokenise(text);

@@ -78,7 +78,7 @@ function updateDense(
   }
 }
 
-/** Returns the error of each class: its probability, minus 1 if it is the correct class. */
+/** Returns the error of each class: the probability of the class, minus 1 if the class is the correct one. */
 function errorsOf(
   example: Example,
   weights: Float32Array,

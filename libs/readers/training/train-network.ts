@@ -120,7 +120,7 @@ class Gradients {
   }
 }
 
-/** The initial weights of a layer: uniformly random (Glorot), with biases of 0. */
+/** Returns the initial weights of a layer: uniformly random (Glorot), with biases of 0. */
 function initialWeights(units: number, inputs: number, random: () => number): Float32Array {
   const bound = Math.sqrt(6 / (units + inputs));
   const weights = new Float32Array(units * (inputs + 1));

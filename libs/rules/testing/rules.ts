@@ -36,13 +36,13 @@ export const subject: RuleSubject = {
 
 /** The number of rules that `ruleOf` has made. */
 export let ids = 0;
-/** An enabled rule with a new id and the action `webhook`. */
+/** Returns an enabled rule with a new id and the action `webhook`. */
 export const ruleOf = (more: object): Rule =>
   fromJson(RuleSchema, {
     ...{ id: `rule-${(ids += 1)}`, name: 'Rule', enabled: true, then: [{ type: 'webhook' }] },
     ...more,
   } as JsonValue);
-/** The condition of an item rule. */
+/** Returns the condition of an item rule. */
 export const item = (...all: object[]) => ({ kind: 'item', all });
 /** Applies rules to an item. */
 export const run = (
@@ -50,7 +50,7 @@ export const run = (
   of: RuleSubject = subject,
   similarity: number | undefined = undefined,
 ): RulesOutcome => itemRulesOf(rules).outcomeOf(of, () => similarity);
-/** The result of one clause for an item. */
+/** Returns the result of one clause for an item. */
 export const clause = (field: string, op: string, value?: unknown, of = subject, similarity?: number) => {
   const rule = ruleOf({ when: item({ field, op, ...(value !== undefined && { value }) }) });
   return run([rule], of, similarity).rules[0]!.clauses[0]!;

@@ -175,7 +175,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('that cites nothing has the address of its engine', async () => {
+  it('has the address of its engine if it cites nothing', async () => {
     const { items } = await reading(engines()).read;
     expect(items.map(({ url }) => url)).toEqual([
       'https://chatgpt.com/',

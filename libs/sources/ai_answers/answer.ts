@@ -53,12 +53,12 @@ export interface EngineApi {
   read(body: unknown, earlier: readonly unknown[]): Turn;
 }
 
-/** The setting with an engine's key. */
+/** Returns the setting with an engine's key. */
 export function tokenSetting(engine: Engine): string {
   return `AI_${engine.toUpperCase()}_TOKEN`;
 }
 
-/** The setting with an engine's model. */
+/** Returns the setting with an engine's model. */
 export function modelSetting(engine: Engine): string {
   return `AI_${engine.toUpperCase()}_MODEL`;
 }

@@ -2,7 +2,8 @@ import { listOf, recordOf, textOf } from '../shared/shape.js';
 import type { EngineApi, Turn } from './answer.js';
 import { incompleteAnswer, citationsOf, refusedPrompt, textsOf, unknownAnswer } from './reading.js';
 
-// Each search is billed. Answers of normal length need one to three searches.
+// Maximum number of searches for one answer, because each search is billed. Answers of normal length need one to three
+// searches.
 const MAX_SEARCHES = 5;
 const MAX_TOKENS = 4_096;
 

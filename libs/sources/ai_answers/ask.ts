@@ -5,9 +5,12 @@ import { ENGINE_APIS } from './engines.js';
 import { incompleteAnswer } from './reading.js';
 import { REFUSALS, refusalOf } from './refusals.js';
 
-/** Some answers took 70 s, because engines may think and search repeatedly. */
+/** Maximum time of one question. Some answers took 70 s, because engines may think and search repeatedly. */
 const DEADLINE_MS = 90_000;
-/** If less time is left, Earshot does not ask a paused engine to continue, because the engine would not finish. */
+/**
+ * If less time than this is left, Earshot does not ask a paused engine to continue, because the engine would not
+ * finish.
+ */
 const MIN_TURN_MS = 5_000;
 const MAX_PAUSES = 3;
 

@@ -6,7 +6,7 @@ const cited = (brand: string, url: string, title = '', domains?: BrandDomains) =
   readBrands('', [page(url, title)], [brand], domains)[0]?.cited;
 
 describe('the brands that an answer mentions', () => {
-  it('are found in its text as whole words, in any case, with the position of the first mention', () => {
+  it('are found in its text as whole words, in upper or lower case, with the position of the first mention', () => {
     const text = 'Try ACME Rocket or Byron; byron is cheaper. Acmeology is no brand.';
     expect(readBrands(text, [], ['Byron', 'acme rocket', 'Acme', 'Ology'])).toEqual([
       { brand: 'Byron', mentioned: true, cited: false, position: 19 },
@@ -79,7 +79,7 @@ describe('the brands that an answer cites', () => {
     expect(cited('Acme', redirect, 'acme.com', { acme: ['acme.com'] })).toBe(true);
   });
 
-  it('with domains in the search are found only by these domains', () => {
+  it('are found only by their domains if the search contains their domains', () => {
     const domains = { ACME: ['https://www.acme.com/', 'lamps.acme.de'] };
     expect(cited('Acme', 'https://acme.com/a', '', domains)).toBe(true);
     expect(cited('Acme', 'https://shop.acme.com/a', '', domains)).toBe(true);

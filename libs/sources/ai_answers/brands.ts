@@ -21,7 +21,10 @@ export type BrandDomains = Readonly<Record<string, readonly string[]>>;
 
 /** Hosts whose addresses redirect to the cited page. Gemini's citations have the page's domain as their title. */
 const REDIRECTS = new Set(['vertexaisearch.cloud.google.com']);
-/** Shorter names occur inside too many other words: `arc` in `search`. */
+/**
+ * Minimum length of a name that is searched for inside a host. Shorter names occur inside too many other words: `arc`
+ * in `search`.
+ */
 const MIN_INNER_LENGTH = 4;
 
 /**

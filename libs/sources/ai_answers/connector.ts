@@ -16,8 +16,8 @@ const DAY_MS = 86_400_000;
 const OVERLAP_MS = 5 * 60_000;
 
 /**
- * Answers of AI engines to a prompt, with the brands that they mention and cite. A check asks each engine that its search
- * names, if it is configured.
+ * Answers of AI engines to a prompt, with the brands that they mention and cite. A check asks each engine that its
+ * search names and that is configured.
  */
 export function createAiAnswersConnector(settings: AiAnswersSettings): SourceConnector {
   const configured = ENGINES.filter((engine) => settings[engine]);
@@ -45,7 +45,7 @@ export function createAiAnswersConnector(settings: AiAnswersSettings): SourceCon
   };
 }
 
-/** The engines that a search asks in this installation. */
+/** Returns the engines that a search asks in this installation. */
 function configuredEnginesOf(criteria: Criteria, configured: readonly Engine[]): Engine[] {
   return enginesOf(criteria, configured).filter((engine) => configured.includes(engine));
 }

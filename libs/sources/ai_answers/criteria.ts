@@ -16,13 +16,13 @@ const REGIONS = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' }
 // `Intl` knows these regions, but they are not countries.
 const NO_COUNTRIES = new Set(['EU', 'EZ', 'UN', 'QO', 'XA', 'XB', 'ZZ']);
 
-/** The prompt of a search. */
+/** Returns the prompt of a search. */
 export function promptOf(criteria: Criteria): string {
   const prompt = filterOf(criteria, 'prompt');
   return typeof prompt === 'string' ? prompt.trim() : '';
 }
 
-/** The brands of a search: `filters.brands`, or otherwise its query and terms. */
+/** Returns the brands of a search: `filters.brands`, or otherwise its query and terms. */
 export function brandsOf(criteria: Criteria): string[] {
   const named = filterTexts(criteria, 'brands');
   const brands = named.length > 0 ? named : alternativesOf(criteria).flat();
@@ -33,7 +33,7 @@ export function brandsOf(criteria: Criteria): string[] {
   });
 }
 
-/** Domains of the brands from `filters.brand_domains`, if set. */
+/** Returns the domains of the brands from `filters.brand_domains`, if set. */
 export function brandDomainsOf(criteria: Criteria): BrandDomains {
   const value = filterOf(criteria, 'brand_domains');
   if (!isObject(value)) return {};
@@ -46,7 +46,8 @@ export function brandDomainsOf(criteria: Criteria): BrandDomains {
 }
 
 /**
- * The country of the person who asks. Undefined if the market is not a country, because engines refuse other values.
+ * Returns the country of the person who asks. Undefined if the market is not a country, because engines refuse other
+ * values.
  */
 export function placeOf(criteria: Criteria): string | undefined {
   const country = countryOf(criteria);
@@ -54,13 +55,13 @@ export function placeOf(criteria: Criteria): string | undefined {
   return REGIONS.of(country) === undefined ? undefined : country;
 }
 
-/** The engines of a search: those that it names, otherwise all that are configured. */
+/** Returns the engines of a search: those that it names, otherwise all that are configured. */
 export function enginesOf(criteria: Criteria, configured: readonly Engine[]): Engine[] {
   const named = filterTexts(criteria, 'engines');
   return named.length === 0 ? [...configured] : ENGINES.filter((engine) => named.includes(engine));
 }
 
-/** Faults of criteria that the engines do not support. */
+/** Returns a fault for each part of the criteria that the engines do not support. */
 export function faultsOf(criteria: Criteria, configured: readonly Engine[]): Fault[] {
   return [
     ...faultsOfPrompt(criteria),

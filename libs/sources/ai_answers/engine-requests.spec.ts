@@ -142,7 +142,7 @@ describe('an engine that fails', () => {
     [503, wait60, 60, 'the upstream failed; Earshot tries again later (openai)'],
     [529, wait60, 60, 'the upstream failed; Earshot tries again later (openai)'],
   ])(
-    'that answers %i %j gets no request for %i s from any search, and the other engines are asked',
+    'after the answer %i %j gets no request for %i s from any search, and the other engines are asked',
     async (status, headers, seconds, why) => {
       let limited = true;
       const upstream = upstreamWithLane((request) =>
@@ -169,7 +169,7 @@ describe('an engine that fails', () => {
     },
   );
 
-  it('that asked Earshot to wait gets no request during this time, also after another replica has taken the lane', async () => {
+  it('gets no request during the time for which it asked Earshot to wait, also after another replica has taken the lane', async () => {
     const upstream = upstreamWithLane(engines());
     upstream.http.holdOff({ waitMs: 20_000, reason: 'busy', quota: 'openai' });
     const { warnings } = await connector.search(promptCriteria(), fakeContext(upstream.http));
@@ -253,11 +253,11 @@ describe('an engine that fails', () => {
       new OutboundError('timeout', 'api.openai.com did not answer completely within 90 s'),
       'ai_answers could not be read: api.openai.com did not answer completely within 90 s',
     ],
-  ])('with %s is reported with advice', async (_, answer, message) => {
+  ])('is reported with advice if it fails with %s', async (_, answer, message) => {
     await expect(reading(() => answer, openaiOnly).read).rejects.toMatchObject({ message });
   });
 
-  it('in only one of its web searches still answers, and causes a warning (Anthropic)', async () => {
+  it('causes only a warning if one of its web searches fails (Anthropic)', async () => {
     const failed = { type: 'web_search_tool_result', content: { error_code: 'too_many_requests' } };
     const answer = anthropicAnswer({}) as { content: object[] };
     const body = { ...answer, content: [failed, ...answer.content] };

@@ -42,9 +42,9 @@ function read(body: unknown): Turn {
 }
 
 /**
- * The addresses that the text cites. A mark such as [3] in the text is a position in the list of addresses; the first
- * position is 1. Addresses without a mark are not cited. If no mark names an address of the list, all addresses are
- * citations.
+ * Returns the addresses that the text cites. A mark such as [3] in the text is a position in the list of addresses; the
+ * first position is 1. Addresses without a mark are not cited. If no mark names an address of the list, all addresses
+ * are citations.
  */
 function citedIn(text: string, urls: readonly unknown[], results: readonly Citation[]): Citation[] {
   const titles = new Map(results.map(({ url, title }) => [url, title]));

@@ -2,27 +2,27 @@ import { recordOf, textOf, unknownShape } from '../shared/shape.js';
 import { UpstreamError } from '../source.js';
 import type { Citation, Engine } from './answer.js';
 
-/** The fault of a response with an unknown structure. */
+/** Returns the fault of a response with an unknown structure. */
 export function unknownAnswer(engine: Engine, expected: string): UpstreamError {
   return unknownShape('ai_answers', `${expected} (${engine})`);
 }
 
 /**
- * The fault of an incomplete answer. Earshot does not compare it with the previous answer, because the missing part may
- * mention brands.
+ * Returns the fault of an incomplete answer. Earshot does not compare it with the previous answer, because the missing
+ * part may mention brands.
  */
 export function incompleteAnswer(engine: Engine, reason: string): UpstreamError {
   const text = `ai_answers: ${engine} stopped before the end of its answer (${named(reason)}); the answer is not counted`;
   return new UpstreamError('truncated', text, 200);
 }
 
-/** The fault of a prompt that the engine refuses to answer. */
+/** Returns the fault of a prompt that the engine refuses to answer. */
 export function refusedPrompt(engine: Engine, reason: string): UpstreamError {
   const text = `ai_answers: ${engine} refused to answer this prompt (${named(reason)}); change the prompt`;
   return new UpstreamError('forbidden', text, 200);
 }
 
-/** Citations from objects with an address and a title. Each address occurs once. */
+/** Returns citations from objects with an address and a title. Each address occurs once. */
 export function citationsOf(found: Iterable<unknown>, urlKey = 'url'): Citation[] {
   const citations = new Map<string, Citation>();
   for (const one of found) {
@@ -37,7 +37,7 @@ export function citationsOf(found: Iterable<unknown>, urlKey = 'url'): Citation[
   return [...citations.values()];
 }
 
-/** Distinct texts that are not blank. */
+/** Returns the distinct texts that are not blank. */
 export function textsOf(values: readonly unknown[]): string[] {
   return [...new Set(values.map((value) => textOf(value)?.trim()).filter((text) => text !== undefined))];
 }

@@ -7,11 +7,11 @@ import { modelSetting, tokenSetting, type Engine } from './answer.js';
 /** Error statuses of the engines. Their bodies say more precisely what is wrong. */
 export const REFUSALS: readonly number[] = Array.from({ length: 200 }, (_, n) => 400 + n);
 
-/** If the paid credit is used up, retries fail until somebody has paid. */
+/** The wait after the paid credit is used up, because retries fail until somebody has paid. */
 const UNPAID_WAIT_MS = 3_600_000;
 const googlesMidnight = nextMidnightIn('America/Los_Angeles');
 
-/** The fault of an engine that answered with an error status, with advice for people. */
+/** Returns the fault of an engine that answered with an error status, with advice for people. */
 export function refusalOf(
   engine: Engine,
   { status, headers, text }: UpstreamResponse,
@@ -63,7 +63,7 @@ export function refusalOf(
   }
 }
 
-/** The object `error` in the body, which all engines send with an error status. */
+/** Returns the object `error` in the body, which all engines send with an error status. */
 function errorIn(text: string): JsonRecord {
   try {
     return recordOf(recordOf(JSON.parse(text))?.['error']) ?? {};

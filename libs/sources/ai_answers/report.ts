@@ -18,12 +18,12 @@ export interface SearchQuestion {
 /** Event types of answers. */
 type AnswerEvent = 'answer.created' | 'answer.changed' | 'term.cited' | 'term.uncited';
 
-/** The items of a first poll. Each answer is the first answer of its watch. */
+/** Returns the items of a first poll. Each answer is the first answer of its watch. */
 export function reportOfAll(question: SearchQuestion, runs: readonly Run[]): SourceItem[] {
   return runs.map((run) => itemOf(question, { ...run, previous: null }, 'answer.created'));
 }
 
-/** All changes after `since`, newest first. Reads with the same `since` return the same changes again. */
+/** Returns all changes after `since`, newest first. Reads with the same `since` return the same changes again. */
 export function reportSince(since: Date, question: SearchQuestion, history: History): SourceItem[] {
   const news = ENGINES.flatMap((engine) => history.engines[engine]?.news ?? [])
     .filter(({ answeredAt }) => Date.parse(answeredAt) > since.getTime())
@@ -32,7 +32,7 @@ export function reportSince(since: Date, question: SearchQuestion, history: Hist
   return news.flatMap((run) => newsOf(question, run));
 }
 
-/** The raw answers. Earshot stores them, so a user can later look for other brands in them. */
+/** Returns the raw answers. Earshot stores them, so a user can later look for other brands in them. */
 export function observationsOf(
   { prompt, market }: SearchQuestion,
   runs: readonly Run[],

@@ -9,7 +9,9 @@ const HOUR_MS = 3_600_000;
 const at = (hours: number) => new Date(START + hours * HOUR_MS);
 const ACME: readonly [string, string] = ['https://acme.com/', 'Lamps'];
 
-/** A search that is read several times. Between reads its state is converted to JSON and back, like in polling. */
+/**
+ * Returns a search that is read several times. Between reads its state is converted to JSON and back, like in polling.
+ */
 function search(names: Engine[] = ['openai']) {
   let state: Record<string, unknown> = {};
   const read = async (

@@ -45,7 +45,7 @@ const KEPT_MS = 31 * 86_400_000;
  */
 const MAX_NEWS = 10;
 
-/** The run of an answer, with the engine's last run for comparison. */
+/** Returns the run of an answer, with the engine's last run for comparison. */
 export function runOf(
   history: History,
   engine: Engine,
@@ -69,7 +69,7 @@ export function isNews({ previous, brands }: Run): boolean {
   );
 }
 
-/** The brands whose mention or citation has changed. */
+/** Returns the brands whose mention or citation has changed. */
 export function changed(
   before: readonly BrandReading[],
   after: readonly BrandReading[],
@@ -102,7 +102,7 @@ export function withRuns(history: History, runs: readonly Run[], now: Date): His
   return { missedUntil, engines };
 }
 
-/** The history as JSON. */
+/** Returns the history as JSON. */
 export function writeHistory({ missedUntil, engines }: History): JsonRecord {
   return {
     v: VERSION,
@@ -145,7 +145,7 @@ function readRun(engine: Engine, { answeredAt, answer, brands, previous }: JsonR
   return {
     engine,
     answeredAt: at,
-    // Not validated again, because Earshot parsed the answer before it stored it.
+    // Not validated again, because Earshot parsed the answer before storing it.
     answer: answer as Run['answer'],
     brands: (listOf(brands) ?? []) as BrandReading[],
     previous: readPrevious(previous) ?? null,

@@ -80,7 +80,7 @@ describe('posts of Bluesky', () => {
     },
   );
 
-  it('of an account with an invalid handle have an address with the id of the account', () => {
+  it('have an address with the id of the account if the handle of the account is invalid', () => {
     const post = one({ author: { did: 'did:plc:ada000000000000000000000', handle: 'handle.invalid' } });
     expect([post?.author, post?.url]).toEqual([
       'did:plc:ada000000000000000000000',
@@ -88,7 +88,7 @@ describe('posts of Bluesky', () => {
     ]);
   });
 
-  it('that answer another post are replies', () => {
+  it('are replies if they answer another post', () => {
     const reply = { parent: { uri: postUri(8), cid: 'c' }, root: { uri: postUri(9), cid: 'c' } };
     expect(one({ record: { reply } })?.kind).toBe('reply');
     expect(bodyOf({ record: { reply } })).toMatchObject({ replyTo: postUri(8), replyRoot: postUri(9) });
@@ -137,12 +137,12 @@ describe('posts of Bluesky', () => {
       { quoted: postUri(5), images: [{ url: 'https://cdn.example/1', alt: 'A lamp' }] },
     ],
     ['something unknown', { $type: 'app.bsky.embed.hologram#view' }, [], { images: [], link: null }],
-  ])('with %s are read with the embedded content', (_, embed, media, body) => {
+  ])('are read with their embedded content: %s', (_, embed, media, body) => {
     expect(one({ embed })?.media.map(({ type, url }) => [type, url])).toEqual(media);
     expect(bodyOf({ embed })).toMatchObject(body);
   });
 
-  it('that cannot be read are counted, and the other items are kept', () => {
+  it('are counted if they cannot be read, and the other items are kept', () => {
     const { items, warnings } = parseSearchAnswer({
       posts: [
         postView(1, SPEC_NOW),

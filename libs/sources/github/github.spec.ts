@@ -55,7 +55,7 @@ describe('the request to GitHub', () => {
     ]);
   });
 
-  it('with a token also asks for discussions', async () => {
+  it('asks also for discussions if there is a token', async () => {
     const { asked, requests } = await read({ query: 'lamp' }, { of: withToken });
     expect(asked).toEqual([
       'lamp is:issue in:title,body',
@@ -150,7 +150,7 @@ describe('paging on GitHub', () => {
     expect([fetched.items.length, fetched.gap, upstream.requests.length]).toEqual([1000, true, 10]);
   });
 
-  it('of discussions follows the cursor', async () => {
+  it('follows the cursor for discussions', async () => {
     const pages = [discussions([discussion(1, SPEC_NOW)], 'c1'), discussions([discussion(2, SPEC_NOW)])];
     const upstream = fakeUpstream('github', () => ({ body: pages.shift() ?? {} }));
     const criteria = criteriaOf({ query: 'lamp', filters: { kinds: 'discussion' } });

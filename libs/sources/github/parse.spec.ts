@@ -130,7 +130,7 @@ describe('entries of GitHub', () => {
     expect(discussionItem({ author: null })?.author).toBeUndefined();
   });
 
-  it('of all kinds have the same keys', () => {
+  it('have the same keys for all kinds', () => {
     const keys = [issueItem(), pullItem(), repositoryItem(), discussionItem()].map((item) =>
       Object.keys(bodyOf(item)).sort(),
     );
@@ -138,14 +138,14 @@ describe('entries of GitHub', () => {
   });
 
   it.each([[null], [{ login: 'ghost', html_url: 'https://github.com/ghost', type: 'User' }]])(
-    'of a deleted account have no author: %j',
+    'have no author if the account is deleted: %j',
     (user) => {
       expect(issueItem({ user })?.author).toBeUndefined();
       expect(bodyOf(issueItem({ user }))).toMatchObject({ author: null, authorUrl: null, bot: false });
     },
   );
 
-  it('from old responses have an id from their number, and a repository from their address', () => {
+  it('have an id from their number, and a repository from their address, in old responses', () => {
     const old = issueItem({
       node_id: undefined,
       repository_url: undefined,
@@ -162,7 +162,7 @@ describe('entries of GitHub', () => {
     expect(moved?.itemId).toBe('I_2999999');
   });
 
-  it('that cannot be read are counted, and the other items are kept', () => {
+  it('are counted if they cannot be read, and the other items are kept', () => {
     const { items, warnings, count } = parseIssues({
       items: [
         issue(1, SPEC_NOW),

@@ -205,7 +205,7 @@ export function plainText(value: unknown): string {
   return (textOf(value) ?? '').replace(/\r\n?/g, '\n').trim();
 }
 
-/** The fields that all entries have, or a text with the name of a missing field. */
+/** Returns the fields that all entries have, or a text with the name of a missing field. */
 function commonOf(entry: JsonRecord, kind: Kind): { id: string; url: string; publishedAt: string } | string {
   // Responses from before 2018 have no node_id.
   const number = numberOf(entry['id']);
@@ -233,7 +233,7 @@ function repositoryOf(issue: JsonRecord, url: string): string | undefined {
   return /(?:\/repos|\/github\.com)\/([^/]+\/[^/]+)/.exec(address)?.[1];
 }
 
-/** Names of labels: texts, or objects with a name. */
+/** Returns the names of labels. Labels are texts, or objects with a name. */
 export function namesOf(value: unknown): string[] {
   return (listOf(value) ?? []).flatMap((entry) => textOf(entry) ?? textOf(recordOf(entry)?.['name']) ?? []);
 }

@@ -8,7 +8,7 @@ export const KINDS = ['issue', 'pull_request', 'discussion', 'repository'] as co
 /** A searchable kind. */
 export type Kind = (typeof KINDS)[number];
 
-// GitHub's search has these two limits (docs, rest/search).
+// Two limits of GitHub's search (docs, rest/search): the length of the text, and the number of operators.
 const MAX_TEXT_LENGTH = 256;
 const MAX_OPERATORS = 5;
 const MAX_PLACES = 5;
@@ -17,7 +17,7 @@ const REPOSITORY = /^[A-Za-z0-9-]{1,39}\/[A-Za-z0-9._-]{1,100}$/;
 const ACCOUNT = /^[A-Za-z0-9-]{1,39}$/;
 const LANGUAGE = /^[\p{L}\p{N}+#. -]{1,40}$/u;
 
-/** The kinds of a search (`filters.kinds`); default: all that are available. */
+/** Returns the kinds of a search (`filters.kinds`); default: all that are available. */
 export function kindsOf(criteria: Criteria, hasToken: boolean): Kind[] {
   const named = filterTexts(criteria, 'kinds');
   return KINDS.filter(
@@ -25,7 +25,7 @@ export function kindsOf(criteria: Criteria, hasToken: boolean): Kind[] {
   );
 }
 
-/** Faults of criteria that GitHub does not support. */
+/** Returns a fault for each part of the criteria that GitHub does not support. */
 export function faultsOf(criteria: Criteria, hasToken: boolean): Fault[] {
   const account = (what: string) => ({
     wanted: `the name of ${what}, or a list of them`,
@@ -81,7 +81,7 @@ export interface KindSearch {
   q: string;
 }
 
-/** The searches of a check, by kind. */
+/** Returns the searches of a check, by kind. */
 export function searchesOf(criteria: Criteria, match: MatchMode, hasToken: boolean): KindSearch[] {
   return kindsOf(criteria, hasToken).flatMap((kind) =>
     wordsOf(criteria, match, kind).map((words) => ({
@@ -94,7 +94,7 @@ export function searchesOf(criteria: Criteria, match: MatchMode, hasToken: boole
 function wordsOf(criteria: Criteria, match: MatchMode, kind: Kind): string[] {
   const alternatives = alternativesOf(criteria);
   if (alternatives.length === 0) return [''];
-  // The text is sent unchanged. Its operators are not counted, because Earshot does not parse it.
+  // The text is sent unchanged. Operators in the text are not counted, because Earshot does not parse the text.
   if (match === 'platform') return alternatives.map((phrases) => phrases.join(' '));
   if (alternatives.every((phrases) => phrases.length === 1)) {
     const terms = alternatives.flat().map(quotedIfNeeded);

@@ -152,7 +152,7 @@ describe('items of Hacker News', () => {
     expect(item?.engagement).toMatchObject({ score: 1 });
   });
 
-  it('that cannot be read are counted, and the other items are kept', () => {
+  it('are counted if they cannot be read, and the other items are kept', () => {
     const answer = parseSearchAnswer({
       hits: [storyHit(1, SPEC_NOW), null, { objectID: '7' }, commentHit(2, SPEC_NOW, { comment_text: null })],
     });
@@ -176,7 +176,7 @@ describe('items of Hacker News', () => {
     });
   });
 
-  it('of one second that fill more than a page do not cause an endless read', async () => {
+  it('do not cause an endless read if the items of one second fill more than a page', async () => {
     const posts = Array.from({ length: 1500 }, (_, n) => ({ n, at: SPEC_NOW }));
     const upstream = fakeUpstream('hackernews', (request) => serveStories(posts, request));
     const since = new Date('2026-03-04T11:00:00Z');

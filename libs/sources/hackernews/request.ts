@@ -19,7 +19,7 @@ export interface Slice {
   upTo?: number | undefined;
 }
 
-/** The newest items that contain all phrases. */
+/** Returns the address of the newest items that contain all phrases. */
 export function searchUrl(phrases: readonly string[], match: MatchMode, slice: Slice): string {
   return urlOf(slice, {
     query: phrases.map((phrase) => queryOf(phrase, match)).join(' '),
@@ -28,7 +28,7 @@ export function searchUrl(phrases: readonly string[], match: MatchMode, slice: S
   });
 }
 
-/** The newest items of the whole site. */
+/** Returns the address of the newest items of the whole site. */
 export function feedUrl(slice: Slice): string {
   return urlOf(slice, {});
 }

@@ -78,7 +78,7 @@ function faultOf({ status, headers, text }: UpstreamResponse, instance: Instance
   }
 }
 
-/** The name of an error, for example `rate_limit_error`; empty if the response has none. */
+/** Returns the name of an error, for example `rate_limit_error`; empty if the response has none. */
 function codeOf(text: string): string {
   try {
     const code = textOf(recordOf(JSON.parse(text))?.['error']) ?? '';

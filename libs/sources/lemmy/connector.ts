@@ -15,7 +15,7 @@ import {
 } from './request.js';
 import { siteOf, type Site } from './site.js';
 
-/** Both settings may be empty. Then Earshot reads lemmy.world without an account. */
+/** The operator's settings. Both may be empty. Then Earshot reads lemmy.world without an account. */
 export interface LemmySettings {
   /** The server to search. */
   instance: string;

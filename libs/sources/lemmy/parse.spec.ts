@@ -128,7 +128,7 @@ describe('posts and comments of Lemmy', () => {
     ['2026-03-04T12:00:00+01:00', '2026-03-04T11:00:00.000Z'],
     ['2026-03-04T12:04:00Z', '2026-03-04T12:04:00.000Z'],
     ['2031-01-01T00:00:00Z', undefined],
-  ])('with the time %s get the date of publication %s', (published, publishedAt) => {
+  ])('get for the time %s the date of publication %s', (published, publishedAt) => {
     expect(post({ post: { published } })?.publishedAt).toBe(publishedAt);
   });
 

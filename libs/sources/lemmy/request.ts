@@ -17,12 +17,12 @@ export interface PageMark {
 const MAX_COMMUNITIES = 10;
 const COMMUNITY = /^[a-z0-9_]+(@[a-z0-9.-]+)?$/i;
 
-/** The communities of a search (`filters.community`), as `name` or `name@server`, without duplicates. */
+/** Returns the communities of a search (`filters.community`), as `name` or `name@server`, without duplicates. */
 export function communitiesOf(criteria: Criteria): string[] {
   return [...new Set(filterTexts(criteria, 'community').map(communityOf))];
 }
 
-/** Faults of criteria that Lemmy does not support. */
+/** Returns a fault for each part of the criteria that Lemmy does not support. */
 export function faultsOf(criteria: Criteria): Fault[] {
   const faults = [
     ...instanceFaults(criteria, 'lemmy.world'),
@@ -41,9 +41,9 @@ export function faultsOf(criteria: Criteria): Fault[] {
 }
 
 /**
- * The texts to search for. Lemmy finds a text with exactly these words in this order, also inside other words. It has
- * no OR, so each term needs a request. Query and term may occur in any order, so Earshot searches only for the longer
- * of them and matches the results itself. In mode `platform` it searches for both together.
+ * Returns the texts to search for. Lemmy finds a text with exactly these words in this order, also inside other words.
+ * It has no OR, so each term needs a request. Query and term may occur in any order, so Earshot searches only for the
+ * longer of them and matches the results itself. In mode `platform` it searches for both together.
  */
 export function queriesOf(criteria: Criteria, match: MatchMode): string[] {
   const queries = alternativesOf(criteria).map((phrases) =>
@@ -52,13 +52,15 @@ export function queriesOf(criteria: Criteria, match: MatchMode): string[] {
   return [...new Set(queries.map((query) => query.replace(/["\u201c\u201d]/g, ' ').trim()))];
 }
 
-/** The newest posts and comments that contain `q`. */
+/** Returns the address of the newest posts and comments that contain `q`. */
 export function searchPath({ api }: Site, q: string, community: string | undefined, mark: PageMark): string {
   const [all, sort] = api === 'v3' ? ['All', 'New'] : ['all', 'new'];
   return pathOf(api, 'search', mark, { q, type_: all, sort, listing_type: all, ...within(community) });
 }
 
-/** The newest posts or comments of one community, or of all communities that the instance knows. */
+/**
+ * Returns the address of the newest posts or comments of one community, or of all communities that the instance knows.
+ */
 export function newestPath(
   { api }: Site,
   what: 'post' | 'comment',

@@ -5,7 +5,7 @@ import { askAccepting, type Instance } from './ask.js';
 
 /** Properties of an instance that requests depend on. */
 export interface Site {
-  /** The newest API version that it supports. */
+  /** The newest API version that the instance supports. */
   api: 'v3' | 'v4';
   /** Language codes by the instance's numbers. */
   languages: ReadonlyMap<number, string>;
@@ -19,7 +19,8 @@ interface CachedSite {
 
 const KEPT_MS = 6 * 3_600_000;
 const SITES_KEPT = 200;
-// Lemmy has about 180 languages. Entries beyond this limit and longer codes are ignored.
+// Maximum number of languages that are read: Lemmy has about 180. Entries beyond this limit, and codes that are too
+// long, are ignored.
 const MAX_LANGUAGES = 500;
 const LANGUAGE_CODE = /^[a-z][a-z0-9-]{1,19}$/i;
 

@@ -16,7 +16,7 @@ import { parseSearch } from './parse.js';
 import { isLastPage, readTags, tagQueriesOf } from './tags.js';
 import { PublicTimelines } from './timeline.js';
 
-/** Both settings may be empty. Then Earshot searches mastodon.social by hashtags. */
+/** The operator's settings. Both may be empty. Then Earshot searches mastodon.social by hashtags. */
 export interface MastodonSettings {
   /** The server to search. */
   instance: string;

@@ -67,24 +67,24 @@ describe('posts of Mastodon', () => {
     expect(one({ content })?.text).toBe('See https://lamps.example/a/long/path\n#lamps by @Grace & co');
   });
 
-  it('of the instance itself have the name of the instance after the author', () => {
+  it('have the name of the instance after the author if they were written on the instance itself', () => {
     const account = { acct: 'Grace', display_name: '', bot: true };
     expect(one({ account })).toMatchObject({ author: 'Grace@light.example' });
     expect(bodyOf({ account })).toMatchObject({ bot: true, authorName: null, authorUrl: null });
   });
 
-  it('without an address have their id as the address', () => {
+  it('have their id as the address if they have no address', () => {
     expect(one({ url: null })?.url).toBe(statusUri(1));
   });
 
-  it('that are boosts are read as the boosted post', () => {
+  it('are read as the boosted post if they are boosts', () => {
     const inner = status(2, new Date('2026-03-04T11:00:00Z'));
     const boost = status(9, SPEC_NOW, { content: '', reblog: inner });
     const { items } = parseTimeline([boost, inner], origin);
     expect(items.map(({ itemId, text }) => [itemId, text])).toEqual([[statusUri(2), 'Lamp number 2']]);
   });
 
-  it('with only pictures are read', () => {
+  it('are read if they have only pictures', () => {
     const media_attachments = [
       { type: 'image', url: 'https://files.example/1.png', description: 'A lamp' },
       { type: 'gifv', url: null, remote_url: 'https://files.example/2.mp4', description: null },
@@ -175,11 +175,11 @@ describe('posts of Mastodon', () => {
     ],
     ['a date in the future and no id', '2031-01-01T00:00:00.000Z', 'AbCdEf', undefined],
     ['an id of other software', '2026-03-01T00:00:00.000Z', 'AbCdEf', '2026-03-01T00:00:00.000Z'],
-  ])('with %s have a date that is not after their arrival, or no date', (_, created_at, id, publishedAt) => {
+  ])('have a date not after their arrival, or no date, for %s', (_, created_at, id, publishedAt) => {
     expect(one({ created_at, ...(id && { id }) })?.publishedAt).toBe(publishedAt);
   });
 
-  it('that are not public, or cannot be read, are counted, and the other items are kept', () => {
+  it('are counted if they are not public or cannot be read, and the other items are kept', () => {
     const { items, warnings } = parseTimeline(
       [
         status(1, SPEC_NOW),

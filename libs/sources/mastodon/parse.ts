@@ -176,7 +176,7 @@ function itemOf({ status, host, uri, visibility, publishedAt }: StatusParts): So
   });
 }
 
-/** The complete text: the content warning, the text, the options of a poll. */
+/** Returns the complete text: the content warning, the text, the options of a poll. */
 function wholeText(spoilerText: string | undefined, text: string, { poll }: Pick<Attached, 'poll'>): string {
   const options = (poll?.options ?? []).map(({ title }) => `* ${title}`).join('\n');
   return [spoilerText ?? '', text, options].filter((part) => part !== '').join('\n\n');

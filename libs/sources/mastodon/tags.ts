@@ -18,7 +18,7 @@ const TAGS_PER_REQUEST = 4;
 const UNUSED_MS = 3_600_000;
 const UNUSED_KEPT = 5_000;
 
-/** A phrase as a hashtag: its letters and digits joined. Undefined if nothing or only digits remain. */
+/** Converts a phrase to a hashtag: joins its letters and digits. Undefined if nothing or only digits remain. */
 export function tagOf(phrase: string): string | undefined {
   const tag = phrase
     .normalize('NFKC')
@@ -28,8 +28,9 @@ export function tagOf(phrase: string): string | undefined {
 }
 
 /**
- * The hashtag requests of a search. They ask for posts with any of the tags, and Earshot then matches these posts. In
- * mode `platform` Earshot does not match posts, so a request with a query and a term asks for posts with both tags.
+ * Returns the hashtag requests of a search. They ask for posts with any of the tags, and Earshot then matches these
+ * posts. In mode `platform` Earshot does not match posts, so a request with a query and a term asks for posts with both
+ * tags.
  */
 export function tagQueriesOf(criteria: Criteria, match: MatchMode): TagQuery[] {
   const alternatives = alternativesOf(criteria).map((phrases) => phrases.map(tagOf));

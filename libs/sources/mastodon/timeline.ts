@@ -19,7 +19,7 @@ const DEFAULT_POSTS_PER_SECOND = 15;
 // The factor between the measured rate and the busiest hour of the day.
 const MARGIN = 2;
 const MEASURED_FOR_MS = 3_600_000;
-// All searches together can name any number of servers.
+// Maximum number of cached rates, because all searches together can name any number of servers.
 const RATES_KEPT = 500;
 
 /**
@@ -30,7 +30,9 @@ const RATES_KEPT = 500;
 export class PublicTimelines {
   private readonly rates = new LRUCache<string, PostRate>({ max: RATES_KEPT });
 
-  /** Number of requests to read this many seconds of the timeline; Infinity if the timeline is not public. */
+  /**
+   * Returns the number of requests to read this many seconds of the timeline; Infinity if the timeline is not public.
+   */
   pagesFor(host: string, windowSeconds: number): number {
     const postsPerSecond = this.rates.get(host)?.postsPerSecond ?? DEFAULT_POSTS_PER_SECOND;
     return Math.max(1, Math.ceil((windowSeconds * postsPerSecond * MARGIN) / PAGE_SIZE));

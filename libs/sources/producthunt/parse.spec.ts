@@ -51,12 +51,12 @@ describe('posts of Product Hunt', () => {
     [{ id: '[REDACTED]', name: 'Ada' }],
     [{ name: 'Ada' }],
     [null],
-  ])('of hidden people have no author: %j', (user) => {
+  ])('have no author if the person is hidden: %j', (user) => {
     const item = one({ user });
     expect([item?.author, item?.authorName, item?.authorUrl]).toEqual([undefined, undefined, undefined]);
   });
 
-  it('of the account of the token have an author', () => {
+  it('have an author if they are of the account of the token', () => {
     const user = {
       id: '7',
       name: 'Ada B.',
@@ -105,7 +105,7 @@ describe('posts of Product Hunt', () => {
     expect(one({ tagline: null, description: null })?.text).toBe('');
   });
 
-  it('that cannot be read are counted, and the other items are kept', () => {
+  it('are counted if they cannot be read, and the other items are kept', () => {
     const { items, warnings } = page(
       post(1, SPEC_NOW),
       null,

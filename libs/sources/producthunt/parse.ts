@@ -135,8 +135,8 @@ function topicsOf(value: unknown): { name: string; slug: string | undefined }[] 
 }
 
 /**
- * The address without tracking parameters (`utm_…`, with the id of the application that asks); undefined if the text is
- * not a URL.
+ * Returns the address without tracking parameters (`utm_…`, with the id of the application that asks); undefined if the
+ * text is not a URL.
  */
 function addressOf(text: string | undefined): string | undefined {
   if (text === undefined || !URL.canParse(text)) return undefined;

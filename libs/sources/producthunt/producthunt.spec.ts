@@ -155,7 +155,7 @@ describe('signing in to Product Hunt', () => {
     };
   };
 
-  it('with an application happens only once while the token is accepted', async () => {
+  it('happens only once for an application while the token is accepted', async () => {
     const session = new Map<string, unknown>();
     const answer = signedIn(() => true);
     const first = await read({ query: 'lamp' }, answer, { session }, asApplication());

@@ -28,12 +28,12 @@ const MAX_TOPICS = 5;
 // differ slightly.
 const SHARED_STEP_MS = 600_000;
 
-/** The topics of a search (`filters.topic`), as written in their addresses. */
+/** Returns the topics of a search (`filters.topic`), as written in their addresses. */
 export function topicsOf(criteria: Criteria): string[] {
   return [...new Set(filterTexts(criteria, 'topic').map((text) => text.toLowerCase()))];
 }
 
-/** Faults of criteria that Product Hunt does not support. */
+/** Returns a fault for each part of the criteria that Product Hunt does not support. */
 export function faultsOf(criteria: Criteria): Fault[] {
   const faults = [
     ...faultsOfTexts(criteria, {
@@ -59,7 +59,7 @@ export interface PostVariables extends Record<string, unknown> {
 }
 
 /**
- * The variables for the newest posts. With `createdAfter`, only for posts that were created after this time.
+ * Returns the variables for the newest posts. With `createdAfter`, only for posts that were created after this time.
  */
 export function variablesOf(topic: string | undefined, createdAfter: Date | undefined): PostVariables {
   const ms = createdAfter && Math.floor(createdAfter.getTime() / SHARED_STEP_MS) * SHARED_STEP_MS;

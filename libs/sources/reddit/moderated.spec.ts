@@ -84,7 +84,7 @@ describe('the lookup of the subreddits that a user moderates', () => {
   });
 
   it.each(['not a name', 'much_too_long_for_a_name', '', 'ada.b'])(
-    'for the impossible name "%s" is refused without a request',
+    'is refused without a request if "%s" cannot be a name',
     async (username) => {
       const { answer, paths } = lookUp({}, username);
       expect(await answer).toEqual({

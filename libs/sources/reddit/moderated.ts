@@ -12,7 +12,7 @@ export type Subreddit = {
   isNsfw: boolean;
 };
 
-/** The lookup `moderated` {username}: the subreddits that a user moderates. */
+/** Answers the lookup `moderated` {username}: the subreddits that a user moderates. */
 export async function lookUpModerated(
   question: JsonObject,
   context: SignedInContext,
@@ -32,7 +32,7 @@ export async function lookUpModerated(
 }
 
 /**
- * The subreddits that a user moderates.
+ * Returns the subreddits that a user moderates.
  * @throws UpstreamError `not_found` if there is no such user, `forbidden` if reddit does not show them
  */
 export async function moderatedSubreddits(
@@ -68,8 +68,8 @@ export function parseModerated(body: unknown): Subreddit[] {
 }
 
 /**
- * The reason why reddit does not show the subreddits of a user. Undefined if the account exists and is not suspended, or
- * if reddit does not show the account.
+ * Returns the reason why reddit does not show the subreddits of a user. Undefined if the account exists and is not
+ * suspended, or if reddit does not show the account.
  */
 async function refusalOf(
   username: string,

@@ -10,7 +10,10 @@ const MAX_SUBREDDITS = 50;
 /** Items of one page: reddit's maximum. */
 export const PAGE_SIZE = 100;
 
-/** The subreddits of a search: `filters.subreddit`, a name or a list of names. Empty if it searches all of reddit. */
+/**
+ * Returns the subreddits of a search: `filters.subreddit`, a name or a list of names. Empty if it searches all of
+ * reddit.
+ */
 export function subredditsOf(criteria: Criteria): string[] {
   const value = (criteria.filters as JsonObject | undefined)?.['subreddit'];
   const names = Array.isArray(value) ? value : typeof value === 'string' ? value.split(/[\s,+]+/) : [];
@@ -20,7 +23,7 @@ export function subredditsOf(criteria: Criteria): string[] {
     .filter((name) => name !== '');
 }
 
-/** Faults of `filters.subreddit` and of the query's length. */
+/** Returns the faults of `filters.subreddit` and of the query's length. */
 export function faultsOf(criteria: Criteria): Fault[] {
   const faults: Fault[] = [];
   const value = (criteria.filters as JsonObject | undefined)?.['subreddit'];
@@ -46,8 +49,8 @@ export function faultsOf(criteria: Criteria): Fault[] {
 }
 
 /**
- * The `q` of each request of a search. It contains the query and as many terms, joined by OR, as the length limit
- * allows.
+ * Returns the `q` of each request of a search. It contains the query and as many terms, joined by OR, as the length
+ * limit allows.
  */
 export function queriesOf(criteria: Criteria, match: MatchMode): string[] {
   const query = criteria.query?.trim() ?? '';
@@ -66,7 +69,7 @@ export function queriesOf(criteria: Criteria, match: MatchMode): string[] {
   return [...queries, joined(front, group)];
 }
 
-/** The newest posts that match `q`. */
+/** Returns the address of the newest posts that match `q`. */
 export function searchUrl(q: string, subreddits: readonly string[], after?: string): string {
   const within = subreddits.length > 0;
   return urlOf(`${placeOf(subreddits)}/search`, {
@@ -78,14 +81,14 @@ export function searchUrl(q: string, subreddits: readonly string[], after?: stri
   });
 }
 
-/** The newest posts or comments of the subreddits, or of all of reddit if the list is empty. */
+/** Returns the address of the newest posts or comments of the subreddits, or of all of reddit if the list is empty. */
 export function newestUrl(what: 'new' | 'comments', subreddits: readonly string[], after?: string): string {
   return urlOf(`${placeOf(subreddits.length > 0 ? subreddits : ['all'])}/${what}`, {
     ...(after !== undefined && { after }),
   });
 }
 
-/** The subreddits that a user moderates. */
+/** Returns the address of the subreddits that a user moderates. */
 export function moderatedUrl(username: string): string {
   return urlOf(`/user/${encodeURIComponent(username)}/moderated_subreddits`, {});
 }

@@ -73,7 +73,7 @@ describe('signing in to reddit', () => {
     [{ status: 401, body: { message: 'Unauthorized', error: 401 } }, 'unauthorized'],
     [{ body: { error: 'invalid_grant' } }, 'unauthorized'],
     [{ body: {} }, 'unknown_shape'],
-  ] as const)('that is refused with %j is reported, with the settings to check', async (answer, kind) => {
+  ] as const)('is reported, with the settings to check, if it is refused with %j', async (answer, kind) => {
     const upstream = fakeUpstream('reddit', () => answer, { settings: connector.requiredSettings.flat() });
     const session = new Map();
     const fault = await connector

@@ -23,7 +23,8 @@ export interface SignedInContext {
 
 const TOKEN_URL = 'https://www.reddit.com/api/v1/access_token';
 const SESSION_KEY = 'reddit.token';
-// If a token expired during a request, the request would have to be repeated.
+// A token is renewed this long before it expires: if it expired during a request, the request would have to be
+// repeated.
 const RENEW_BEFORE_MS = 60_000;
 
 /** Sends a request with the application's token (app-only OAuth). A refused token is renewed once. */

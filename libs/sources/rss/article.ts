@@ -33,7 +33,7 @@ const BY_ENDING: readonly [RegExp, MediaType][] = [
   [/\.(mp3|m4a|ogg|opus|wav)(\?|$)/i, 'audio'],
 ];
 
-/** The item of an entry. Undefined if the guid, link, title, date and text are all missing. */
+/** Returns the item of an entry. Undefined if the guid, link, title, date and text are all missing. */
 export function articleOf(entry: FeedEntry, place: ArticlePlace): SourceItem | undefined {
   const { feed, feedUrl } = place;
   const base = resolveBase(entry.base, place.base);

@@ -80,7 +80,7 @@ function isoOf(fields: readonly Field[], zone: string | undefined, fraction = '0
   return Number.isNaN(at) ? undefined : new Date(at).toISOString();
 }
 
-/** The number of days of a month; January is 0. */
+/** Returns the number of days of a month; January is 0. */
 function daysOf(year: number, month: number): number {
   return new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
 }

@@ -1,7 +1,7 @@
 /** A text of a feed, and whether it is HTML. */
 export interface FeedText {
   value: string;
-  /** True: it contains mark-up and entities. False: plain text. */
+  /** True: the text contains mark-up and entities. False: plain text. */
   html: boolean;
 }
 
@@ -36,12 +36,12 @@ export interface FeedContent {
   entries: FeedEntry[];
 }
 
-/** Text that is HTML according to its format. */
+/** Returns a text that is HTML according to its format. */
 export function htmlText(value: string | undefined): FeedText | undefined {
   return value === undefined ? undefined : { value, html: true };
 }
 
-/** The values without undefined. */
+/** Returns the values without undefined. */
 export function present<T>(values: readonly (T | undefined)[]): T[] {
   return values.filter((value) => value !== undefined);
 }

@@ -74,7 +74,7 @@ export class FeedCache {
     return now.getTime() - answer.readAt < Math.min(intervalSeconds * 500, reusableMs) ? answer : undefined;
   }
 
-  /** Why the feed gets no requests at the moment; undefined if it may be requested. */
+  /** Returns why the feed gets no requests at the moment; undefined if it may be requested. */
   failureOf(feedUrl: string): FeedFailure | undefined {
     const failure = this.failedFeeds.get(feedUrl);
     return failure && failure.until > this.context.now.getTime() ? failure : undefined;

@@ -7,8 +7,8 @@ const MAX_FEEDS = 20;
 const PATH = 'filters.feed_urls';
 
 /**
- * The feeds of a search, without duplicates. `filters.feed_urls` is a list, or a text with commas or spaces between
- * the addresses.
+ * Returns the feeds of a search, without duplicates. `filters.feed_urls` is a list, or a text with commas or spaces
+ * between the addresses.
  */
 export function feedUrlsOf(criteria: Criteria): string[] {
   return [
@@ -16,12 +16,12 @@ export function feedUrlsOf(criteria: Criteria): string[] {
   ];
 }
 
-/** The feeds' servers, by the address of a feed. */
+/** Returns the feeds' servers, by the address of a feed. */
 export function feedServers(criteria: Criteria): NamedServer[] {
   return feedUrlsOf(criteria).map((url) => ({ path: PATH, url }));
 }
 
-/** Faults of `filters.feed_urls`. */
+/** Returns the faults of `filters.feed_urls`. */
 export function feedUrlFaults(criteria: Criteria): Fault[] {
   const value = (criteria.filters as JsonObject | undefined)?.['feed_urls'];
   if (Array.isArray(value) && value.some((entry) => typeof entry !== 'string')) {

@@ -1,6 +1,6 @@
 /**
- * The absolute address of a link in a feed. A redirect of Google Alerts is replaced by its target. Returns undefined if
- * the link is empty or is not an http(s) address.
+ * Returns the absolute address of a link in a feed. A redirect of Google Alerts is replaced by its target. Returns
+ * undefined if the link is empty or is not an http(s) address.
  */
 export function resolveLink(link: string | undefined, base: string): string | undefined {
   if (link === undefined || link.trim() === '') return undefined;

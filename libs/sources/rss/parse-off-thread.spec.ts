@@ -13,7 +13,7 @@ const parse = (text: string) => parseOffThread(Buffer.from(text), origin);
 const repeated = (count: number, text: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => text(n)).join('');
 
-/** The `stat` file of a thread that has used this much processor time. */
+/** Returns the `stat` file of a thread that has used this much processor time. */
 const statWith = (ticks: number) => `1 (node) R ${'0 '.repeat(10)}${ticks} 0`;
 
 /** Runs `work` while `stat` replaces the `stat` files of threads. */

@@ -22,9 +22,12 @@ const TICK_MS = 100;
  * processor time.
  */
 const MAX_WAIT_FACTOR = 10;
-/** Clock ticks of `/proc`: 100 per second on every Linux on which Node runs. */
+/** Duration of a clock tick of `/proc`: there are 100 ticks per second on every Linux on which Node runs. */
 const PROC_TICK_MS = 10;
-/** Most feeds are smaller. Larger feeds have another thread, so that they do not delay the small ones. */
+/**
+ * Maximum size of a small feed; most feeds are smaller. Larger feeds have another thread, so that they do not delay the
+ * small ones.
+ */
 const SMALL_BYTES = 256 * 1024;
 let threads: { small: Threads; large: Threads } | undefined;
 
@@ -104,7 +107,7 @@ function limitTime(thread: string | undefined, timeMs: number, task: AbortContro
 }
 
 /**
- * The processor time that a thread has used, in milliseconds: fields 14 and 15 of its `stat` file, see proc(5).
+ * Returns the processor time that a thread has used, in milliseconds: fields 14 and 15 of its `stat` file, see proc(5).
  * Undefined if the thread has ended, if this system does not show single threads, or if the file cannot be opened.
  */
 function processorMs(thread: string | undefined): number | undefined {

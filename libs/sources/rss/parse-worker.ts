@@ -18,7 +18,9 @@ export interface ParseBegin {
   thread: string | undefined;
 }
 
-/** The result of a task. It is plain data, because errors lose their fields when they are passed between threads. */
+/**
+ * The result of a task. A result is plain data, because errors lose their fields when they are passed between threads.
+ */
 export type ParseOutcome =
   | { feed: StoredFeed }
   | { fault: { kind: UpstreamErrorKind; message: string; statusCode: number } };

@@ -170,7 +170,7 @@ describe('articles', () => {
     ]);
   });
 
-  it('without a guid are identified by link, otherwise by title and date, otherwise by text', () => {
+  it('are identified by link, otherwise by title and date, otherwise by text, if they have no guid', () => {
     expect(item('<link>https://a.example/1</link><title>T</title>')?.itemId).toBe(
       idOf('https://a.example/1'),
     );
@@ -186,7 +186,7 @@ describe('articles', () => {
     expect([article?.publishedAt, bodyOf(article)['publishedAt']]).toEqual([undefined, null]);
   });
 
-  it('that are empty are counted', () => {
+  it('are counted if they are empty', () => {
     expect(parse(rss('<item/><item><guid>1</guid></item>')).warnings).toEqual([
       'rss: 1 of 2 items could not be read: no guid, link, title, date or text',
     ]);
@@ -213,7 +213,7 @@ describe('feeds with faults', () => {
     ['in a CDATA section', `${rss(entry).split('</channel>')[0]}<item><title><![CD`],
     ['between entries', rss(entry).split('</channel>')[0] ?? ''],
     ['in the last tag', rss(entry).trimEnd().slice(0, -1)],
-  ])('that end %s are read up to this point', (_, feed) => {
+  ])('are read up to their end, also if they end %s', (_, feed) => {
     const { items, warnings } = parse(feed);
     expect(items.map(({ title }) => title)).toEqual(['Lamp']);
     expect(warnings).toContain('rss: the end of the feed is missing; the entries before it were read');

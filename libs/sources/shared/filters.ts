@@ -2,12 +2,12 @@ import type { JsonObject } from '@bufbuild/protobuf';
 import type { Criteria } from '#contracts';
 import type { Fault } from '#kernel';
 
-/** The value of one of the source's own filters; undefined if the search does not have this filter. */
+/** Returns the value of one of the source's own filters; undefined if the search does not have this filter. */
 export function filterOf(criteria: Criteria, key: string): unknown {
   return (criteria.filters as JsonObject | undefined)?.[key] ?? undefined;
 }
 
-/** A filter with a text or a list of texts, as a list: trimmed, without duplicates and empty texts. */
+/** Returns a filter with a text or a list of texts as a list: trimmed, without duplicates and empty texts. */
 export function filterTexts(criteria: Criteria, key: string): string[] {
   const value = filterOf(criteria, key);
   const texts = (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string');
@@ -24,7 +24,7 @@ export interface TextFilter {
   max?: number;
 }
 
-/** The fault of a filter with texts: a value of another type, an invalid text, or too many texts. */
+/** Returns the fault of a filter with texts: a value of another type, an invalid text, or too many texts. */
 export function faultsOfTexts(criteria: Criteria, { key, wanted, valid, max = 20 }: TextFilter): Fault[] {
   const value = filterOf(criteria, key);
   if (value === undefined) return [];
@@ -41,7 +41,7 @@ export function faultsOfTexts(criteria: Criteria, { key, wanted, valid, max = 20
     : [];
 }
 
-/** The fault of a sort order that the source does not support. */
+/** Returns the fault of a sort order that the source does not support. */
 export function faultsOfSort(source: string, criteria: Criteria, sorts: readonly string[]): Fault[] {
   const sort = sortOf(criteria);
   if (sort === undefined || sorts.includes(sort)) return [];
@@ -52,12 +52,12 @@ export function faultsOfSort(source: string, criteria: Criteria, sorts: readonly
   return [{ path: 'sort', message }];
 }
 
-/** The sort order of the search; undefined if the search has no sort order. */
+/** Returns the sort order of the search; undefined if the search has no sort order. */
 export function sortOf(criteria: Criteria): string | undefined {
   return criteria.sort?.trim() || undefined;
 }
 
-/** The market as an ISO 3166 country code in capitals; undefined if it is not one country (`global`). */
+/** Returns the market as an ISO 3166 country code in capitals; undefined if it is not one country (`global`). */
 export function countryOf(criteria: Criteria): string | undefined {
   const market = criteria.market?.trim().toUpperCase() ?? '';
   if (!/^[A-Z]{2}$/.test(market)) return undefined;

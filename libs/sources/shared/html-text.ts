@@ -21,7 +21,7 @@ const withAllLinks = converter(true);
 
 /**
  * Converts HTML to readable text: keeps paragraphs, decodes entities, removes scripts and images. A link becomes its
- * words. If its words are a shortened address, it becomes the whole address. With `addresses`, the address is added
+ * words, or its whole address if the words are a shortened form of the address. With `addresses`, the address is added
  * after all other words.
  */
 export function htmlToText(html: string, { addresses = false } = {}): string {
@@ -33,7 +33,7 @@ export function htmlToText(html: string, { addresses = false } = {}): string {
     .trim();
 }
 
-/** HTML as one line of text, for titles. */
+/** Converts HTML to one line of text, for titles. */
 export function htmlToLine(html: string): string {
   return htmlToText(html).replace(/\s+/g, ' ');
 }

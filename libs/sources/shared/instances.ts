@@ -11,7 +11,7 @@ const MAX_INSTANCES = 5;
 // A name with a dot whose last part begins with a letter. So IP addresses and names of the local network are refused.
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z](?:[a-z0-9-]*[a-z0-9])?$/;
 
-/** The host of `lamps.example` or `https://lamps.example/`, in lower case; undefined for any other text. */
+/** Returns the host of `lamps.example` or `https://lamps.example/`, in lower case; undefined for any other text. */
 export function hostOf(text: string): string | undefined {
   const address = /^https?:\/\//i.test(text) ? text : `https://${text}`;
   if (!URL.canParse(address)) return undefined;
@@ -21,7 +21,7 @@ export function hostOf(text: string): string | undefined {
 }
 
 /**
- * The host in a setting, or `defaultHost` if the setting is empty.
+ * Returns the host in a setting, or `defaultHost` if the setting is empty.
  * @throws Error that names the setting
  */
 export function hostOfSetting(setting: string, value: string, defaultHost: string): string {
@@ -33,20 +33,21 @@ export function hostOfSetting(setting: string, value: string, defaultHost: strin
 }
 
 /**
- * The servers of a search (`filters.instances`), without duplicates; empty if the search uses the configured server.
+ * Returns the servers of a search (`filters.instances`), without duplicates; empty if the search uses the configured
+ * server.
  */
 export function instancesOf(criteria: Criteria): string[] {
   return [...new Set(filterTexts(criteria, 'instances').flatMap((text) => hostOf(text) ?? []))];
 }
 
-/** The servers of a search except the configured one. */
+/** Returns the servers of a search except the configured one. */
 export function namedInstances(criteria: Criteria, own: string): NamedServer[] {
   return instancesOf(criteria)
     .filter((host) => host !== own)
     .map((host) => ({ path: 'filters.instances', url: `https://${host}/` }));
 }
 
-/** Faults of `filters.instances`. */
+/** Returns the faults of `filters.instances`. */
 export function instanceFaults(criteria: Criteria, example: string): Fault[] {
   return faultsOfTexts(criteria, {
     key: 'instances',

@@ -25,7 +25,7 @@ describe('an item of any source', () => {
     ['comment', true],
     ['answer', true],
     ['story', false],
-  ])('of kind %s has the title of its parent: %s', (kind, titleOfParent) => {
+  ])('has for the kind %s the title of its parent: %s', (kind, titleOfParent) => {
     expect(buildItem('hackernews', { ...PARTS, kind, title: 'A lamp' })).toMatchObject({ titleOfParent });
   });
 

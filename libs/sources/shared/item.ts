@@ -45,7 +45,7 @@ const NAME_BYTES = 1024;
 const URL_BYTES = 2048;
 const LANG_BYTES = 35;
 const MAX_MEDIA = 16;
-/** All stores and indexes accept a key of this length. */
+/** Maximum size of an id: all stores, and their indexes, accept a key of this length. */
 const ID_BYTES = 512;
 
 /**
@@ -121,7 +121,10 @@ class FieldLimits {
   }
 }
 
-/** The id, or an id derived from it if it is too long. A cut id could be equal to another item's id. */
+/**
+ * Returns the id, or a shorter id that is derived from it if the id is too long. A cut id could be equal to another
+ * item's id.
+ */
 function shortId(id: string): string {
   // Tables do not accept U+0000. With an item that cannot be stored, the check would fail again and again.
   const plain = id.replaceAll('\0', '').toWellFormed();

@@ -4,7 +4,7 @@ import { sessionCache } from './session-cache.js';
 import { UpstreamError, type FetchContext, type UpstreamHttp, type UpstreamRequest } from '../source.js';
 
 const SERVERS_KEPT = 5_000;
-/** Several times the size of a page of posts. A larger response could block the process. */
+/** Maximum size of a response: several times the size of a page of posts. A larger response could block the process. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
 /**

@@ -28,7 +28,7 @@ describe('a token of the session', () => {
     expect(made.length).toBe(2);
   });
 
-  it('that could not be made is not kept', async () => {
+  it('is not kept if it could not be made', async () => {
     const { token } = numbered(1);
     await expect(sessionToken(token)).rejects.toThrow('no');
     expect(await sessionToken(token)).toBe(2);

@@ -11,7 +11,7 @@ export interface SessionToken<T> {
   isGood?(token: T): boolean;
 }
 
-/** The kept token, or a new one. The promise is kept, so that concurrent reads sign in only once. */
+/** Returns the kept token, or a new one. The promise is kept, so that concurrent reads sign in only once. */
 export async function sessionToken<T>(token: SessionToken<T>): Promise<T> {
   const { session, key, make, isGood } = token;
   for (;;) {
@@ -24,7 +24,7 @@ export async function sessionToken<T>(token: SessionToken<T>): Promise<T> {
   }
 }
 
-/** Stores the promise in the session, and removes it if it rejects. */
+/** Stores the promise in the session, and removes the promise if it rejects. */
 export function keepInSession<T>(session: Map<string, unknown>, key: string, making: Promise<T>): Promise<T> {
   session.set(key, making);
   making.catch(() => {

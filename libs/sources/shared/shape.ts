@@ -4,44 +4,44 @@ import { UpstreamError, type SourceItem } from '../source.js';
 /** A JSON object of unknown content. */
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
-/** The value as an object, or undefined (also for lists and null). */
+/** Returns the value as an object, or undefined (also for lists and null). */
 export function recordOf(value: unknown): JsonRecord | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as JsonRecord)
     : undefined;
 }
 
-/** The value as a list, or undefined. */
+/** Returns the value as a list, or undefined. */
 export function listOf(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(value) ? value : undefined;
 }
 
-/** The value without characters that stores refuse, or undefined if it is blank or not a text. */
+/** Returns the value without characters that stores refuse, or undefined if it is blank or not a text. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const text = cleanText(value);
   return text.trim() === '' ? undefined : text;
 }
 
-/** The value as a finite number, or undefined. */
+/** Returns the value as a finite number, or undefined. */
 export function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-/** The value as a whole number within the limits of int32, or undefined if it is not a number. */
+/** Returns the value as a whole number within the limits of int32, or undefined if it is not a number. */
 export function countOf(value: unknown): number | undefined {
   const number = numberOf(value);
   if (number === undefined) return undefined;
   return Math.max(-2_147_483_648, Math.min(2_147_483_647, Math.trunc(number)));
 }
 
-/** Epoch seconds as ISO 8601, or undefined if the value is not a valid time. */
+/** Returns epoch seconds as ISO 8601, or undefined if the value is not a valid time. */
 export function isoOfSeconds(value: unknown): string | undefined {
   const seconds = numberOf(value);
   return seconds === undefined || seconds <= 0 ? undefined : isoOfMs(seconds * 1000);
 }
 
-/** An ISO 8601 text with any offset as ISO 8601 UTC, or undefined. */
+/** Converts an ISO 8601 text with any offset to ISO 8601 UTC. Returns undefined for any other value. */
 export function isoOfText(value: unknown): string | undefined {
   return typeof value === 'string' && /^\d{4}-\d\d-\d\d/.test(value) ? isoOfMs(Date.parse(value)) : undefined;
 }
@@ -60,7 +60,7 @@ export function cleanText(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]|\p{Surrogate}/gu, '');
 }
 
-/** The fault of a parsed response with an unexpected structure. */
+/** Returns the fault of a parsed response with an unexpected structure. */
 export function unknownShape(source: SourceId, expected: string): UpstreamError {
   return new UpstreamError(
     'unknown_shape',
@@ -75,7 +75,10 @@ export function unknownShape(source: SourceId, expected: string): UpstreamError 
  */
 export type Reading<Read = SourceItem> = { item: Read } | { malformed: string } | { leftOut: string };
 
-/** No real upstream sends this many entries in one response. Further entries are ignored. */
+/**
+ * Maximum number of entries that are read from one response. No real upstream sends this many; further entries are
+ * ignored.
+ */
 export const MAX_ENTRIES = 10_000;
 
 /**

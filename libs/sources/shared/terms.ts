@@ -2,8 +2,8 @@ import type { Criteria } from '#contracts';
 import type { Fault } from '#kernel';
 
 /**
- * The alternatives of a search, each with the phrases that must all occur: the query and one term, only the term, or
- * only the query. Empty if the search has neither query nor terms.
+ * Returns the alternatives of a search, each with the phrases that must all occur: the query and one term, only the
+ * term, or only the query. Empty if the search has neither query nor terms.
  */
 export function alternativesOf(criteria: Criteria): string[][] {
   const query = criteria.query?.trim() ?? '';
@@ -13,13 +13,13 @@ export function alternativesOf(criteria: Criteria): string[][] {
   return terms.map((term) => [...front, term]);
 }
 
-/** The fault of a search without query and terms, on a source that requires one. */
+/** Returns the fault of a search without query and terms, on a source that requires one. */
 export function faultsWithoutTerms(source: string, criteria: Criteria): Fault[] {
   if (alternativesOf(criteria).length > 0) return [];
   return [{ path: 'query', message: `a search on ${source} needs a query or terms` }];
 }
 
-/** The phrase in quotes. Quotes inside the phrase are removed, because upstreams have no escape for them. */
+/** Returns the phrase in quotes. Quotes inside the phrase are removed, because upstreams have no escape for them. */
 export function quoted(phrase: string): string {
   return `"${phrase
     .replace(/["\u201c\u201d]/g, ' ')

@@ -11,7 +11,7 @@ export interface UpstreamBudget {
   before(request: UpstreamRequest): Promise<void>;
   /** Called once for each sent request. If there was no response, the status is 0 and the headers are empty. */
   after(answer: { status: number; headers: Record<string, string> }, request: UpstreamRequest): void;
-  /** The upstream asked to wait: see `UpstreamHttp.holdOff`. */
+  /** Called when the upstream has asked Earshot to wait: see `UpstreamHttp.holdOff`. */
   holdOff?(wait: { waitMs: number; reason: string; quota?: string }): void;
 }
 

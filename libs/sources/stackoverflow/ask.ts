@@ -39,7 +39,7 @@ export async function ask(context: FetchContext, key: string, request: ApiReques
   return answer;
 }
 
-/** The address of a request. Reads share a response by the address with an empty `key`. */
+/** Returns the address of a request. Reads share a response by the address with an empty `key`. */
 export function addressOf(key: string, { path, query }: ApiRequest): string {
   return `${API}/${path}?${new URLSearchParams({ ...query, ...(key !== '' && { key }) })}`;
 }

@@ -93,7 +93,7 @@ describe('questions and answers of Stack Exchange', () => {
     ['pt.meta.stackoverflow', 'https://pt.meta.stackoverflow.com/a/7999999'],
     ['meta.serverfault', 'https://meta.serverfault.com/a/7999999'],
     ['meta.mathoverflow', 'https://meta.mathoverflow.net/a/7999999'],
-  ])('without a link on %s have the address %s', (site, url) => {
+  ])('have, if they have no link on %s, the address %s', (site, url) => {
     const [item] = parseAnswers({ items: [answer(1, SPEC_NOW, { link: undefined })] }, site).items;
     expect([item?.url, item?.itemId]).toEqual([url, `${site}:answer:7999999`]);
   });
@@ -139,7 +139,7 @@ describe('questions and answers of Stack Exchange', () => {
     ]);
   });
 
-  it('that cannot be read are counted, and the other items are kept', () => {
+  it('are counted if they cannot be read, and the other items are kept', () => {
     const { items, warnings } = parseQuestions(
       { items: [question(1, SPEC_NOW), {}, question(2, SPEC_NOW, { creation_date: 'soon' })] },
       'stackoverflow',

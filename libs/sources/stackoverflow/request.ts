@@ -17,14 +17,14 @@ const TAG = /^[\p{L}\p{N}.#+_-]{1,35}$/u;
 // differ slightly.
 const SHARED_STEP_SECONDS = 600;
 
-/** The sites of a search (`filters.site`), with the API's names. */
+/** Returns the sites of a search (`filters.site`), with the API's names. */
 export function sitesOf(criteria: Criteria): string[] {
   const named = [...new Set(filterTexts(criteria, 'site').map(siteOf))];
   return named.length > 0 ? named : [DEFAULT_SITE];
 }
 
 /**
- * The tags of a search (`filters.tagged`). A question must have at least one of them. If the list is empty, all
+ * Returns the tags of a search (`filters.tagged`). A question must have at least one of them. If the list is empty, all
  * questions are wanted.
  */
 export function tagsOf(criteria: Criteria): string[] {
@@ -33,7 +33,7 @@ export function tagsOf(criteria: Criteria): string[] {
   ].filter((tag) => tag !== '');
 }
 
-/** Faults of criteria that Stack Exchange does not support. */
+/** Returns a fault for each part of the criteria that Stack Exchange does not support. */
 export function faultsOf(criteria: Criteria): Fault[] {
   const faults = [
     ...faultsOfTexts(criteria, {
@@ -57,7 +57,7 @@ export function faultsOf(criteria: Criteria): Fault[] {
   return faults;
 }
 
-/** The texts to search for. The API has no OR, so each term needs its own text. */
+/** Returns the texts to search for. The API has no OR, so each term needs its own text. */
 export function queriesOf(criteria: Criteria): string[] {
   return alternativesOf(criteria).map((phrases) => phrases.join(' '));
 }
@@ -79,7 +79,7 @@ export interface Slice {
   filter: string;
 }
 
-/** The newest questions that match `q` and have one of the tags. */
+/** Returns the request for the newest questions that match `q` and have one of the tags. */
 export function searchRequest(q: string | undefined, tags: readonly string[], slice: Slice): ApiRequest {
   const query = {
     ...(q !== undefined && { q }),
@@ -89,7 +89,7 @@ export function searchRequest(q: string | undefined, tags: readonly string[], sl
   return { path: 'search/advanced', query };
 }
 
-/** The newest questions or answers of a site. */
+/** Returns the request for the newest questions or answers of a site. */
 export function newestRequest(path: 'questions' | 'answers', slice: Slice): ApiRequest {
   return { path, query: queryOf(slice) };
 }

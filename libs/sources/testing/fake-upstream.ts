@@ -26,7 +26,10 @@ export interface FakeRequest extends OutboundRequest {
 /** The current time in all specs. */
 export const SPEC_NOW = new Date('2026-03-04T12:00:00.000Z');
 
-/** A source's HTTP client for a fake upstream, the requests that it has sent, and the waits that `holdOff` has got. */
+/**
+ * Returns a source's HTTP client for a fake upstream, the requests that it has sent, and the waits that `holdOff` has
+ * got.
+ */
 export function fakeUpstream(
   source: SourceId,
   answer: (request: FakeRequest) => FakeAnswer,
@@ -61,7 +64,7 @@ export function fakeUpstream(
   return { http, requests, heldOff };
 }
 
-/** The context of one read; by default `shared` shares nothing. */
+/** Returns the context of one read; by default `shared` shares nothing. */
 export function fakeContext(http: UpstreamHttp, more: Partial<FetchContext> = {}): FetchContext {
   return {
     http,
@@ -76,7 +79,7 @@ export function fakeContext(http: UpstreamHttp, more: Partial<FetchContext> = {}
   };
 }
 
-/** Criteria of a search. */
+/** Returns criteria of a search. */
 export function criteriaOf(init: MessageInitShape<typeof CriteriaSchema>): Criteria {
   return create(CriteriaSchema, init);
 }

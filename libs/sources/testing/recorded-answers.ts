@@ -77,13 +77,13 @@ export function describeRecorded(
   });
 }
 
-/** One recorded response, for a spec with further checks; undefined if there are no recordings. */
+/** Returns one recorded response, for a spec with further checks; undefined if there are no recordings. */
 export function recordedAnswer(source: SourceId, file: string): Recorded | undefined {
   const folder = new URL(`${source}/`, RECORDED);
   return existsSync(new URL(file, folder)) ? recordedOf(folder, file) : undefined;
 }
 
-/** The first twelve hex digits of the SHA-256 of the ids, in order, each on a line. */
+/** Returns the first twelve hex digits of the SHA-256 of the ids, in order, each on a line. */
 function digestOf(itemIds: readonly string[]): string {
   return createHash('sha256').update(itemIds.join('\n')).digest('hex').slice(0, 12);
 }

@@ -9,7 +9,7 @@ import { SETTINGS, withToken, type SignedInContext, type TiktokSettings } from '
 const FIELDS =
   'id,video_description,create_time,region_code,share_count,view_count,like_count,comment_count,music_id,hashtag_names,username,voice_to_text,video_duration';
 const QUERY_URL = `https://open.tiktokapis.com/v2/research/video/query/?fields=${FIELDS}`;
-// Searches are slow: some responses take more than half a minute.
+// Maximum time of one request. Searches are slow: some responses take more than half a minute.
 const DEADLINE_MS = 60_000;
 const nextReset = nextMidnightIn('UTC');
 

@@ -16,7 +16,7 @@ export interface VideoQuery {
   or?: Condition[];
 }
 
-/** Faults of criteria that TikTok does not support. */
+/** Returns a fault for each part of the criteria that TikTok does not support. */
 export function faultsOf(criteria: Criteria): Fault[] {
   const faults = [
     ...faultsOfTexts(criteria, {
@@ -44,7 +44,7 @@ export function faultsOf(criteria: Criteria): Fault[] {
   return faults;
 }
 
-/** The query of a search. TikTok accepts all alternatives in one query. */
+/** Returns the query of a search. TikTok accepts all alternatives in one query. */
 export function videoQueryOf(criteria: Criteria): VideoQuery {
   const query = criteria.query?.trim() ?? '';
   const terms = alternativesOf(criteria).flatMap((phrases) => phrases.slice(query === '' ? 0 : 1));

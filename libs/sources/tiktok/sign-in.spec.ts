@@ -80,7 +80,7 @@ describe('signing in to TikTok', () => {
     [{ body: { error: 'invalid_client', error_description: 'Client key <b>' } }, 'unauthorized'],
     [{ status: 400, body: { error: 'invalid_request' } }, 'unauthorized'],
     [{ body: {} }, 'unknown_shape'],
-  ])('that fails with %j is reported, and a refusal names the settings to check', async (answer, kind) => {
+  ])('is reported if it fails with %j, and a refusal names the settings to check', async (answer, kind) => {
     const session = new Map();
     const fault: unknown = await search(
       fakeUpstream('tiktok', () => answer),

@@ -28,7 +28,8 @@ interface Token {
 const TOKEN_URL = 'https://open.tiktokapis.com/v2/oauth/token/';
 const SESSION_KEY = 'tiktok.token';
 const TOKEN_SECONDS = 7_200;
-// If a token expired during a request, the request would fail and count towards the daily limit.
+// A token is renewed this long before it expires: if it expired during a request, the request would fail and count
+// towards the daily limit.
 const RENEW_BEFORE_MS = 300_000;
 
 /** Sends a request with a token (client credentials). A refused token is renewed once. */

@@ -89,7 +89,7 @@ describe('videos of TikTok', () => {
     });
   });
 
-  it('that cannot be read are counted, and the other items are kept', () => {
+  it('are counted if they cannot be read, and the other items are kept', () => {
     const { items, warnings } = read([
       videoJson(1, SPEC_NOW),
       videoJson(2, SPEC_NOW, { id: 'true' }),

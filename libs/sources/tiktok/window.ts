@@ -4,7 +4,7 @@ import type { FetchContext } from '../source.js';
 const DAY_MS = 86_400_000;
 // Some videos enter the index for researchers days after their publication.
 const INDEX_LAG_MS = 3 * DAY_MS;
-// The maximum time between the two dates.
+// The maximum time between `startDate` and `endDate`.
 const REACH_MS = 30 * DAY_MS;
 const WHOLE_EVERY_MS = 6 * 3_600_000;
 
@@ -16,7 +16,7 @@ export interface Days {
   missed: boolean;
 }
 
-/** The days since the last read, and some days before that read; at a first poll the last few days. */
+/** Returns the days since the last read, and some days before that read; at a first poll the last few days. */
 export function daysOf({ since, now }: Pick<FetchContext, 'since' | 'now'>): Days {
   const earliestMs = now.getTime() - REACH_MS;
   const wantedMs = (since ?? now).getTime() - INDEX_LAG_MS;

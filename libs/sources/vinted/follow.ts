@@ -153,13 +153,13 @@ class Follower {
     if (placed.length > 0) {
       return placed.some(({ places, indexes }) => places && (indexes.get(id) ?? Infinity) < places.newUpTo);
     }
-    // A promoted listing may appear anywhere, so only the time of its photo can show that it is new.
+    // A promoted listing may appear anywhere, so only the time of its photo can show that the listing is new.
     return Date.parse(photoUploadedAt ?? '') > this.before.scannedAt - PHOTO_LEAD_MS;
   }
 
   /**
-   * Handles a listing that no scan contains. It counts as missing only if the scans have passed its place in every list
-   * that contained it. If no list contained it, all scans must have reached the end.
+   * Handles a listing that no scan contains. The listing counts as missing only if the scans have passed its place in
+   * every list that contained the listing. If no list contained it, all scans must have reached the end.
    */
   private recordMissing(id: string, one: Followed): void {
     // A listing that was seen only as promoted has no place in a list, so no scan can pass it. It has not been reported

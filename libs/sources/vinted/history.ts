@@ -62,8 +62,8 @@ const KINDS = ['created', 'price_changed', 'delisted'] as const;
 const VERSION = 2;
 
 /**
- * The history as JSON. Earshot reads the histories of many searches at once, and each contains a few hundred to three
- * thousand listings. So keys are short, and data that can be derived are left out.
+ * Returns the history as JSON. Earshot reads the histories of many searches at the same time, and each contains a few
+ * hundred to three thousand listings. So keys are short, and data that can be derived are left out.
  */
 export function writeHistory(history: History, market: Market): JsonRecord {
   const { scannedAt, missedUntil, lists, followed } = history;

@@ -43,7 +43,7 @@ const CURRENCIES: Readonly<Record<string, string>> = {
 const ENDINGS: Readonly<Record<string, string>> = { uk: 'co.uk', us: 'com' };
 const ALIASES: Readonly<Record<string, string>> = { 'co.uk': 'uk', gb: 'uk', com: 'us' };
 
-/** The market of a search: `fr`, `uk` or `co.uk`, `us` or `com`. Undefined if Vinted has no such site. */
+/** Returns the market of a search: `fr`, `uk` or `co.uk`, `us` or `com`. Undefined if Vinted has no such site. */
 export function marketOf(text: string | undefined): Market | undefined {
   const named = text?.trim().toLowerCase() ?? '';
   const code = ALIASES[named] ?? named;
@@ -52,7 +52,7 @@ export function marketOf(text: string | undefined): Market | undefined {
   return { code, origin: `https://www.vinted.${ENDINGS[code] ?? code}`, currency };
 }
 
-/** The fault of a search without a market, or with a market that Vinted does not have. */
+/** Returns the fault of a search without a market, or with a market that Vinted does not have. */
 export function faultsOfMarket({ market }: Criteria): Fault[] {
   if (marketOf(market)) return [];
   const known = Object.keys(CURRENCIES).join(', ');

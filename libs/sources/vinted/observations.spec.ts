@@ -3,7 +3,7 @@ import { START, followed, observed as observedOf } from './testing/site.js';
 import { catalogItem, listingId } from './testing/fixtures.js';
 import { observed, search } from './testing/search.js';
 
-/** The observations of a read in short form: kind, listing, minute, price. */
+/** Returns the observations of a read in short form: kind, listing, minute, price. */
 const rows = (fetched: Fetched) =>
   observed(fetched)
     .map(({ event, listingId: id, observedAt = '', price }) => {
@@ -50,7 +50,7 @@ describe('the observations of listings', () => {
     ]);
   });
 
-  it('of a first read contain all current listings, even if another watch has read them on this day', async () => {
+  it('contain all current listings at a first read, even if another watch has read them on this day', async () => {
     const { site, read } = search(2, 1);
     expect(rows(await read(0))).toEqual(['seen 1 04T12:00 20.00', 'seen 2 04T12:00 20.00']);
     site.entries[0] = catalogItem(2, euros('15.0'));

@@ -8,7 +8,7 @@ import { idsOf } from './request.js';
 
 type ObservationInit = MessageInitShape<typeof ObservationSchema>;
 
-/** The start of the wanted period: observations after it are returned. */
+/** The start of the wanted period: observations after this time are returned. */
 export interface Window {
   /** For changes. */
   happened: Date;
@@ -26,9 +26,9 @@ interface Row {
 }
 
 /**
- * The observations of listings, oldest first, for their price history and the market's statistics. They are derived
- * from the shared history, so every watch gets the observations of its own period, even if another watch's read made
- * them. A repeated observation is identical and counts once.
+ * Returns the observations of listings, oldest first, for their price history and the market's statistics. They are
+ * derived from the shared history, so every watch gets the observations of its own period, even if a read of another
+ * watch made these observations. A repeated observation is identical and counts once.
  * @param window absent at a first poll: then the current listings are returned
  */
 export function observationsOf(
@@ -74,7 +74,7 @@ function rowsSince({ happened, seen }: Window, { history }: Reported): Row[] {
   return rows.sort((a, b) => a.at - b.at);
 }
 
-/** All current listings, each once, with the time of its first sighting or last change on this day. */
+/** Returns all current listings, each once, with the time of its first sighting or last change on this day. */
 function rowsOfNow({ history, present }: Reported): Row[] {
   return present.flatMap((id): Row[] => {
     const one = history.followed.get(id);

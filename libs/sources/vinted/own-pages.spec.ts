@@ -65,7 +65,7 @@ describe("a listing's own page", () => {
     [403, 'vinted answered 403: too many requests, asked to wait 120 s'],
     [503, 'vinted answered 503: the upstream failed; Earshot tries again later'],
   ])(
-    'that answers %i with a request to wait is the last requested page, and the lane waits',
+    'is the last requested page if it answers %i with a request to wait, and the lane waits',
     async (status, reason) => {
       const { site, read, paths, heldOff } = search(4, 3, 2, 1);
       await read(0);
@@ -80,7 +80,7 @@ describe("a listing's own page", () => {
     },
   );
 
-  it('that answers 429 without a time is the last requested page, and the lane waits 30 s', async () => {
+  it('is the last requested page if it answers 429 without a time, and the lane waits 30 s', async () => {
     const { site, read, paths, heldOff } = search(4, 3, 2, 1);
     await read(0);
     site.entries = [catalogItem(4)];
@@ -90,7 +90,7 @@ describe("a listing's own page", () => {
     expect([paths().length, heldOff]).toMatchObject([2, [{ waitMs: 30_000 }]]);
   });
 
-  it('that answers 429 with a wait of 0 s is the last requested page, and the lane does not wait', async () => {
+  it('is the last requested page if it answers 429 with a wait of 0 s, and the lane does not wait', async () => {
     const { site, read, paths, heldOff } = search(4, 3, 2, 1);
     await read(0);
     site.entries = [catalogItem(4)];
@@ -100,7 +100,7 @@ describe("a listing's own page", () => {
     expect([paths().length, heldOff]).toEqual([2, []]);
   });
 
-  it('that cannot be read for another reason does not prevent the next request', async () => {
+  it('does not prevent the next request if it cannot be read for another reason', async () => {
     const { site, read } = search(4, 3, 2, 1);
     await read(0);
     site.entries = [catalogItem(4)];

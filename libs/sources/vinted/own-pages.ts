@@ -62,7 +62,7 @@ export function missingAfterEmptyScan(
   return ids.length > MAX_PLAUSIBLE_LOSS ? ids.sort() : [];
 }
 
-/** The fault of an empty response that is probably wrong. Other searches need not wait. */
+/** Returns the fault of an empty response that is probably wrong. Other searches need not wait. */
 export function emptyAnswer(listings: number): UpstreamError {
   const reason = `vinted answered an empty list although it had ${listings} listings before; this answer is not used`;
   return new UpstreamError('truncated', reason, 200, undefined, 'search');

@@ -63,7 +63,7 @@ describe('prices', () => {
     expect(isSamePrice(euros('20'), { amount: '20.00', currency: 'PLN' })).toBe(false);
   });
 
-  it("of a converted listing are the seller's price, and the price that the market shows", () => {
+  it("are the seller's price and the price that the market shows, if the listing is converted", () => {
     const conversion = { seller_price: '20.0', seller_currency: 'EUR', fx_rounded_rate: '4.31' };
     const entry = { price: { amount: '86.28', currency_code: 'PLN' }, conversion };
     expect(sellersPriceOf(entry)).toEqual({ amount: '20.00', currency: 'EUR' });
@@ -130,7 +130,7 @@ describe('entries of the catalogue', () => {
     });
   });
 
-  it('of a seller with a business are marked', () => {
+  it('are marked if the seller has a business', () => {
     expect(one({ user: { id: 9, login: 'lamps_gmbh', business: true } })?.seller).toEqual({
       id: '9',
       login: 'lamps_gmbh',
@@ -139,13 +139,13 @@ describe('entries of the catalogue', () => {
   });
 
   it.each([[{ promoted: true }], [{ content_source: 'search_promoted_items' }]])(
-    'that are promoted are marked: %j',
+    'are marked if they are promoted: %j',
     (more) => {
       expect(one(more)?.isPromoted).toBe(true);
     },
   );
 
-  it('without an address have an address from their path or their id', () => {
+  it('have an address from their path or their id if they have no address', () => {
     expect(one({ url: undefined })?.url).toBe('https://www.vinted.fr/items/7000000001-lamp-number-1');
     expect(one({ url: 'javascript:1', path: undefined })?.url).toBe('https://www.vinted.fr/items/7000000001');
   });
@@ -157,7 +157,7 @@ describe('entries of the catalogue', () => {
     });
   });
 
-  it('that cannot be read are counted; the other entries are returned once', () => {
+  it('are counted if they cannot be read; the other entries are returned once', () => {
     const items = [
       catalogItem(1),
       catalogItem(1),

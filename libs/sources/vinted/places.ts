@@ -7,15 +7,15 @@ export interface Places {
   /** For a listing of the previous list that the scan does not contain: true if it must have left the list. */
   hasPassed(id: string): boolean;
   /**
-   * The current list, newest first: the listings of the scan, and the part of the previous list that the scan did not
-   * read.
+   * Returns the current list, newest first: the listings of the scan, and the part of the previous list that the scan
+   * did not read.
    */
   order(dropped: ReadonlySet<string>): string[];
 }
 
 /**
- * If a scan contains this many listings of the previous list in their old order, it has reached that list. Single
- * listings prove nothing, because sellers sometimes bump listings to the top.
+ * If a scan contains this many listings of the previous list in their old order, the scan has reached the previous
+ * list. Single listings prove nothing, because sellers sometimes bump listings to the top.
  */
 const MIN_KEPT_ORDER = 5;
 
@@ -51,7 +51,8 @@ export function compare(
     newUpTo: known.whole || last === undefined ? Infinity : scanned.indexOf(last),
     contained: (id) => ranks.has(id),
     hasPassed: (id) => whole || (complete && (ranks.get(id) ?? Infinity) < lastRank),
-    // An incomplete scan has not reached the previous list, so all listings that it does not contain may be below it.
+    // An incomplete scan has not reached the previous list, so all listings that the scan does not contain may be below
+    // its end.
     order: (dropped) => merged(known.order, scanned, new Set(complete ? kept : []), dropped),
   };
 }
@@ -60,7 +61,7 @@ function ranksOf(order: readonly string[]): Map<string, number> {
   return new Map(order.map((id, rank) => [id, rank]));
 }
 
-/** The longest sequence of scanned listings in their old order. The other listings have moved up. */
+/** Returns the longest sequence of scanned listings in their old order. The other listings have moved up. */
 function inOldOrder(ranks: ReadonlyMap<string, number>, scanned: readonly string[]): string[] {
   const ids = scanned.filter((id) => ranks.has(id));
   const rankAt = (index: number | undefined) =>

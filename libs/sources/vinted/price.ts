@@ -9,8 +9,9 @@ export interface Money {
 }
 
 /**
- * The price that the market shows for a listing. Vinted's formats are `{amount, currency_code}` (from 2025), `"35.0"`
- * with a `currency` (2023), `"4,00 €"` with a `price_numeric` (2021), or a number. Undefined if there is no price.
+ * Returns the price that the market shows for a listing. Vinted's formats are `{amount, currency_code}` (from 2025),
+ * `"35.0"` with a `currency` (2023), `"4,00 €"` with a `price_numeric` (2021), or a number. Undefined if there is no
+ * price.
  */
 export function priceOf(entry: JsonRecord, marketCurrency: string): Money | undefined {
   const money = recordOf(entry['price']);
@@ -22,8 +23,8 @@ export function priceOf(entry: JsonRecord, marketCurrency: string): Money | unde
 }
 
 /**
- * The seller's price, if the listing comes from a market with another currency. The seller's price does not change with
- * the exchange rate; the price that the market shows does.
+ * Returns the seller's price, if the listing comes from a market with another currency. The seller's price does not
+ * change with the exchange rate; the price that the market shows does.
  */
 export function sellersPriceOf(entry: JsonRecord): Money | undefined {
   const conversion = recordOf(entry['conversion']);

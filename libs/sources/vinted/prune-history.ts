@@ -1,17 +1,22 @@
 import type { Followed, History } from './history.js';
 
 const DAY_MS = 86_400_000;
-/** Older changes are removed. `missedUntil` records this for watches that were not read for longer. */
+/**
+ * Changes are kept for this time. `missedUntil` tells watches that were not read for longer that changes were removed.
+ */
 const KEPT_MS = 31 * DAY_MS;
-/** One read returns fewer listings (30 pages of 96), so current listings are never removed. */
+/**
+ * Maximum number of listings in the history. One read returns fewer listings (30 pages of 96), so current listings are
+ * never removed.
+ */
 const MAX_FOLLOWED = 3_000;
-/** The limit for one listing. */
+/** Maximum number of changes of one listing. */
 const MAX_CHANGES = 20;
-/** The limit for one listing. It has one sighting per day, and any period of 24 hours is part of two calendar days. */
+/** Maximum number of sightings of one listing: one per day, and any period of 24 hours is part of two calendar days. */
 export const MAX_SIGHTINGS = 2;
 const SIGHTING_KEPT_MS = MAX_SIGHTINGS * DAY_MS;
 
-/** The UTC day of an instant, as a number of days since the epoch. */
+/** Returns the UTC day of an instant, as a number of days since the epoch. */
 export function dayOf(at: number): number {
   return Math.floor(at / DAY_MS);
 }

@@ -28,8 +28,8 @@ export function reportOfAll({ market, history, present, shown }: Reported): Sour
 }
 
 /**
- * All changes after `since`, newest first. Reads for different watches return the same change again, because each watch
- * needs it.
+ * Returns all changes after `since`, newest first. Reads for different watches return the same change again, because
+ * each watch needs it.
  */
 export function reportSince(since: Date, { market, history, present, shown }: Reported): SourceItem[] {
   const places = new Map(present.map((id, place) => [id, place]));

@@ -18,25 +18,26 @@ const ORDER = 'newest_first';
 const ID_FILTERS = ['brand_ids', 'size_ids', 'catalog_ids', 'color_ids', 'status_ids'] as const;
 
 /**
- * The phrases of a search. Each needs its own requests. If the search has only filters, the result is one empty phrase.
+ * Returns the phrases of a search. Each needs its own requests. If the search has only filters, the result is one empty
+ * phrase.
  */
 export function phrasesOf(criteria: Criteria): string[] {
   const phrases = alternativesOf(criteria).map((alternative) => alternative.join(' '));
   return phrases.length > 0 ? phrases : [''];
 }
 
-/** Minimum number of pages per phrase: fewer if there are many phrases. */
+/** Returns the minimum number of pages of each phrase: fewer if there are many phrases. */
 export function scanPagesOf(criteria: Criteria): number {
   const share = Math.floor(PAGES_PER_READ / phrasesOf(criteria).length);
   return Math.max(1, Math.min(SCAN_PAGES, share));
 }
 
-/** The ids in a filter, in Vinted's format; empty if there are none or the value is invalid. */
+/** Returns the ids in a filter, in Vinted's format; empty if there are none or the value is invalid. */
 export function idsOf(criteria: Criteria, key: (typeof ID_FILTERS)[number]): string[] {
   return readIds(filterOf(criteria, key)) ?? [];
 }
 
-/** Faults of criteria that Vinted does not support. */
+/** Returns a fault for each part of the criteria that Vinted does not support. */
 export function faultsOf(criteria: Criteria): Fault[] {
   const faults = [
     ...faultsOfMarket(criteria),
@@ -58,7 +59,10 @@ export function faultsOf(criteria: Criteria): Fault[] {
   return faults;
 }
 
-/** The address of one page of the listings that match a phrase, newest first. `time` keeps later pages consistent. */
+/**
+ * Returns the address of one page of the listings that match a phrase, newest first. `time` keeps later pages
+ * consistent.
+ */
 export function catalogUrl(
   market: Market,
   criteria: Criteria,
@@ -85,7 +89,7 @@ export function catalogUrl(
   return `${market.origin}/api/v2/catalog/items?${query}`;
 }
 
-/** The address of the page of one listing. */
+/** Returns the address of the page of one listing. */
 export function listingUrl(market: Market, id: string): string {
   return `${market.origin}/items/${encodeURIComponent(id)}`;
 }

@@ -28,7 +28,7 @@ describe('a session on Vinted', () => {
   it.each([
     ['401', denied],
     ['200 with the code 100', { body: { code: 100, message: 'Jeton invalide' } }],
-  ])('that has ended (%s) is renewed once', async (_, ended) => {
+  ])('is renewed once if it has ended (%s)', async (_, ended) => {
     let answers = 0;
     const { read, requests } = reading(lamps, () => (++answers === 1 ? ended : page));
     expect((await read).items.length).toBe(1);
@@ -40,7 +40,7 @@ describe('a session on Vinted', () => {
     ]);
   });
 
-  it('that ends immediately is reported', async () => {
+  it('is reported if it ends immediately', async () => {
     const { read, requests } = reading(lamps, () => denied);
     await expect(read).rejects.toMatchObject({
       kind: 'unauthorized',
@@ -50,7 +50,7 @@ describe('a session on Vinted', () => {
     expect(requests.length).toBe(4);
   });
 
-  it('without a cookie is reported, and the next read tries again', async () => {
+  it('is reported if it has no cookie, and the next read tries again', async () => {
     const session = new Map<string, unknown>();
     const upstream = fakeUpstream('vinted', () => ({ body: '<html></html>', setCookies: ['anon_id=a1'] }));
     await expect(connector.search(lamps, fakeContext(upstream.http, { session }))).rejects.toMatchObject({

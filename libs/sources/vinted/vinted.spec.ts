@@ -239,7 +239,7 @@ describe('listings of Vinted', () => {
     });
   });
 
-  it("with a converted price contain the seller's price and the price that the market shows", async () => {
+  it("contain, if the price is converted, the seller's price and the price that the market shows", async () => {
     const conversion = { seller_price: '20.0', seller_currency: 'PLN', buyer_currency: 'EUR' };
     const { body } = await itemOf({ price: { amount: '4.71', currency_code: 'EUR' }, conversion });
     expect(body).toMatchObject({
@@ -250,7 +250,7 @@ describe('listings of Vinted', () => {
     });
   });
 
-  it('and their sellers have addresses on the site of the market, even if the address in the response is invalid', async () => {
+  it('have addresses on the site of the market, and so have their sellers, even if the address in the response is invalid', async () => {
     const { item } = await itemOf({ url: 'https://[lamp', path: null, user: { id: 'a/b', login: 'ada' } });
     expect([item?.url, item?.authorUrl]).toEqual([
       'https://www.vinted.fr/items/7000000001',

@@ -24,9 +24,7 @@ const SESSION_KEY = 'x.accounts';
 const KEPT_MS = 3_600_000;
 const MAX_KEPT = 5_000;
 
-/**
- * The profile of an account by its name (with or without @) or number.
- */
+/** Returns the profile of an account by its name (with or without @) or number. */
 export async function profileOf(
   ref: string,
   context: LookupContext,
@@ -43,8 +41,8 @@ export async function profileOf(
 }
 
 /**
- * The number of an account, cached for an hour. A protected account is refused. If `ref` is a number, it is returned
- * without a request, so it is not known whether the account is protected.
+ * Returns the number of an account, cached for an hour. A protected account is refused. If `ref` is a number, this
+ * number is returned without a request, so Earshot does not know whether the account is protected.
  */
 export async function accountIdOf(
   ref: string,

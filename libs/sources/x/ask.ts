@@ -79,7 +79,7 @@ function spent(http: UpstreamHttp, reason: string, status: number, waitMs: numbe
   return new UpstreamError('quota_spent', reason, status, waitMs);
 }
 
-/** The last part of a problem's `type`. The type is an address whose host has changed before. */
+/** Returns the last part of a problem's `type`. The type is an address whose host has changed before. */
 export function problemType(problem: JsonRecord | undefined): string {
   return textOf(problem?.['type'])?.split('/').at(-1) ?? '';
 }

@@ -20,7 +20,7 @@ export type Poll = {
   countsAreFinal: boolean;
 };
 
-/** Pictures and videos of a tweet, in order, if the response includes them. */
+/** Returns pictures and videos of a tweet, in order, if the response includes them. */
 export function mediaOf(tweet: JsonRecord, includes: Includes): Media[] {
   return mediaRecords(tweet, includes).map((media) => {
     const variants = variantsOf(media);
@@ -38,7 +38,7 @@ export function mediaOf(tweet: JsonRecord, includes: Includes): Media[] {
   });
 }
 
-/** Pictures and videos of a tweet, in the common form of mentions. */
+/** Returns pictures and videos of a tweet, in the common form of mentions. */
 export function mentionMediaOf(
   tweet: JsonRecord,
   includes: Includes,
@@ -50,7 +50,7 @@ export function mentionMediaOf(
   });
 }
 
-/** The poll of a tweet; null if there is no poll or the response does not include it. */
+/** Returns the poll of a tweet; null if there is no poll or the response does not include it. */
 export function pollOf(tweet: JsonRecord, includes: Includes): Poll | null {
   const id = textOf(listOf(recordOf(tweet['attachments'])?.['poll_ids'])?.[0]);
   const poll = id === undefined ? undefined : includes.polls.get(id);

@@ -70,7 +70,7 @@ async function readQuery({ query, start, byRelevancy, context, settings }: Query
     const answer = parseSearchAnswer(await ask(context, settings, url));
     for (const itemId of answer.editedItemIds) edited.add(itemId);
     // Read only from the first page. In the order of time, the tweets of the other pages are older. In the order of
-    // relevancy they can be newer, and then the next read finds them again.
+    // relevancy, the tweets of the other pages can be newer, and then the next read finds them again.
     if (nextToken === undefined) newest = answer.newestId;
     const next = answer.nextToken;
     const last = next === undefined || next === nextToken;

@@ -16,8 +16,8 @@ const CODES: Readonly<Record<Failure, string>> = {
 };
 
 /**
- * The lookups of X: `tweets` {ids}, `user` {ref}, `userTweets`, `followers` and `following` {ref, cursor?}. A ref is an
- * account's name, with or without @, or its number.
+ * Returns the lookups of X: `tweets` {ids}, `user` {ref}, `userTweets`, `followers` and `following` {ref, cursor?}. A
+ * ref is an account's name, with or without @, or its number.
  */
 export function createLookups(settings: XSettings): Readonly<Record<string, Lookup>> {
   return {
@@ -54,7 +54,7 @@ async function lookUpTweets(
 
 type Listed = (JsonObject & { id: string })[];
 
-/** A lookup of one page of an account's tweets, followers or followed accounts. */
+/** Returns a lookup of one page of an account's tweets, followers or followed accounts. */
 function pageOf(
   settings: XSettings,
   urlOf: (userId: string, cursor: string | undefined) => string,

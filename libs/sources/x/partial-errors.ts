@@ -9,8 +9,8 @@ export type Failure = 'not_found' | 'protected' | 'suspended';
 const ASKED_FOR = new Set(['id', 'ids', 'username', 'usernames']);
 
 /**
- * The requested tweets and accounts that a response with status 200 does not show, by id or requested name. Errors
- * about includes are ignored. An unknown error counts as `not_found`.
+ * Returns the requested tweets and accounts that a response with status 200 does not show, by id or requested name.
+ * Errors about includes are ignored. An unknown error counts as `not_found`.
  */
 export function failuresOf(answer: JsonRecord): Map<string, Failure> {
   const failures = new Map<string, Failure>();

@@ -11,9 +11,7 @@ const SORTS = ['recency', 'relevancy'];
 const EXCLUDABLE = ['replies', 'quotes'];
 const ATTACHABLE = ['images', 'videos', 'media', 'links', 'hashtags', 'mentions'];
 
-/**
- * The account's name without its @; undefined if it is not a possible name.
- */
+/** Returns the account's name without its @; undefined if it is not a possible name. */
 export function handleOf(text: string): string | undefined {
   const name = text.trim().replace(/^@/, '');
   return HANDLE.test(name) ? name : undefined;
@@ -24,7 +22,7 @@ export function isByRelevancy(criteria: Criteria): boolean {
   return sortOf(criteria) === 'relevancy';
 }
 
-/** Faults of criteria that X does not support. */
+/** Returns a fault for each part of the criteria that X does not support. */
 export function faultsOf(criteria: Criteria): Fault[] {
   const faults = [...faultsOfFilters(criteria), ...faultsOfSort('x', criteria, SORTS)];
   const { repliesTo } = criteria;
@@ -51,8 +49,8 @@ export function faultsOf(criteria: Criteria): Fault[] {
 }
 
 /**
- * The queries of a search. Each contains the query, as many terms joined by OR as the length limit allows, and the
- * filters. Empty if the search has no query, terms or filters.
+ * Returns the queries of a search. Each contains the query, as many terms joined by OR as the length limit allows, and
+ * the filters. Empty if the search has no query, terms or filters.
  */
 export function queriesOf(criteria: Criteria, match: MatchMode): string[] {
   const { front, terms, limits } = partsOf(criteria, match);

@@ -21,7 +21,7 @@ export const PAGE_SIZE = 100;
 // X allows 1,000, but bills each returned user.
 const USERS_PER_PAGE = 100;
 
-/** The start of a search. X refuses a request with both parameters. */
+/** The start of a search: an id or a time. X refuses a request with both. */
 export type SearchStart = { sinceId: string } | { startTime: string } | undefined;
 
 /** One page of the tweets of the last seven days. */
@@ -32,7 +32,7 @@ export interface SearchPage {
   nextToken: string | undefined;
 }
 
-/** The address of one page of a search. */
+/** Returns the address of one page of a search. */
 export function searchUrl({ query, start, byRelevancy, nextToken }: SearchPage): string {
   return urlOf('/tweets/search/recent', {
     query,
@@ -44,17 +44,17 @@ export function searchUrl({ query, start, byRelevancy, nextToken }: SearchPage):
   });
 }
 
-/** Up to 100 tweets by their ids. */
+/** Returns the address of up to 100 tweets by their ids. */
 export function tweetsUrl(ids: readonly string[]): string {
   return urlOf('/tweets', { ids: ids.join(','), ...TWEETS });
 }
 
-/** An account by its name (without @) or its number. */
+/** Returns the address of an account, by its name (without @) or its number. */
 export function userUrl(ref: { username: string } | { id: string }): string {
   return urlOf('id' in ref ? `/users/${ref.id}` : `/users/by/username/${ref.username}`, USERS);
 }
 
-/** The newest tweets of an account, including retweets and replies. */
+/** Returns the address of the newest tweets of an account, including retweets and replies. */
 export function timelineUrl(userId: string, cursor: string | undefined): string {
   return urlOf(`/users/${userId}/tweets`, {
     max_results: String(PAGE_SIZE),
@@ -63,7 +63,7 @@ export function timelineUrl(userId: string, cursor: string | undefined): string 
   });
 }
 
-/** The followers of an account, or the accounts that it follows. */
+/** Returns the address of the followers of an account, or the accounts that it follows. */
 export function followsUrl(
   userId: string,
   which: 'followers' | 'following',

@@ -1,16 +1,16 @@
 import type { FetchContext } from '../source.js';
 import type { SearchStart } from './request.js';
 
-// X answers 400 if the start is longer ago than this. It also answers 400 if the start is less than 30 s ago, because
-// its searches end 30 s before the request.
+// X answers 400 if the start is longer ago than this. X also answers 400 if the start is less than 30 s ago, because
+// searches of X end 30 s before the request.
 const REACH_MS = 7 * 86_400_000;
 const MARGIN_MS = 60_000;
 // Without its lowest 22 bits, an id is the number of milliseconds since this time.
 const EPOCH_MS = 1_288_834_974_657;
 
 /**
- * The start of a search: the newest tweet that it has found, or `since` if this tweet is unknown or too old. If `since`
- * is also too long ago, a warning says that older tweets are missing.
+ * Returns the start of a search: the newest tweet that the search has found, or `since` if this tweet is unknown or too
+ * old. If `since` is also too long ago, a warning says that older tweets are missing.
  */
 export function startOf(
   { since, now }: Pick<FetchContext, 'since' | 'now'>,
@@ -31,7 +31,7 @@ export function startOf(
   };
 }
 
-/** The newer of two tweet ids. They are compared as BigInt, because they are too large for a number. */
+/** Returns the newer of two tweet ids. The ids are compared as BigInt, because they are too large for a number. */
 export function newerThan(one: string | undefined, other: string | undefined): string | undefined {
   const ids = [one, other].filter((id) => id !== undefined && /^\d{1,19}$/.test(id));
   return ids.sort((a, b) => Number(BigInt(b ?? 0) - BigInt(a ?? 0)))[0];

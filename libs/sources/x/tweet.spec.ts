@@ -86,14 +86,14 @@ describe('tweets of X', () => {
     });
   });
 
-  it('from old responses have neither views nor bookmarks', () => {
+  it('have neither views nor bookmarks in old responses', () => {
     const public_metrics = { retweet_count: 1, reply_count: 0, like_count: 0, quote_count: 0 };
     expect(bodyOf({ public_metrics })).toMatchObject({
       metrics: { likes: 0, replies: 0, retweets: 1, quotes: 0, views: null, bookmarks: null },
     });
   });
 
-  it.each(['und', 'zxx', 'qme', 'qst'])('with the language code "%s" have no language', (lang) => {
+  it.each(['und', 'zxx', 'qme', 'qst'])('have no language if their language code is "%s"', (lang) => {
     expect(one({ lang })?.lang).toBeUndefined();
     expect(bodyOf({ lang })['lang']).toBe(lang);
   });
@@ -147,7 +147,7 @@ describe('tweets of X', () => {
     expect([...String(body['text'])].slice(5, 12).join('')).toBe('@GraceH');
   });
 
-  it('with a long text contain all of it, with its entities', () => {
+  it('contain the complete text with its entities, if the text is long', () => {
     const note_tweet = {
       text: `${'A long text. '.repeat(30)}&amp; https://t.co/bbbbbbbbb2`,
       entities: {
@@ -168,7 +168,7 @@ describe('tweets of X', () => {
     });
   });
 
-  it('that reply to another tweet contain its author', () => {
+  it('contain the author of the tweet to which they reply', () => {
     const more = {
       in_reply_to_user_id: '71002',
       referenced_tweets: [{ type: 'replied_to', id: tweetId(8) }],
@@ -181,7 +181,7 @@ describe('tweets of X', () => {
     });
   });
 
-  it('that quote another tweet contain it, with its author and client, or null if it is gone', () => {
+  it('contain the tweet that they quote, with its author and client, or null if the quoted tweet is gone', () => {
     const more = { referenced_tweets: [{ type: 'quoted', id: tweetId(8) }] };
     const quoted = tweetRecord(8, SPEC_NOW, { author_id: '71002', source: 'Lamp Writer', text: 'A &amp; B' });
     expect(one(more, { tweets: [quoted] })?.kind).toBe('quote');
@@ -195,7 +195,7 @@ describe('tweets of X', () => {
     expect(bodyOf(more)['quotedTweet']).toBeNull();
   });
 
-  it('that quote each other are read to a limited depth', () => {
+  it('are read to a limited depth if they quote each other', () => {
     const quoting = (n: number, other: number) =>
       tweetRecord(n, SPEC_NOW, { referenced_tweets: [{ type: 'quoted', id: tweetId(other) }] });
     const more = { referenced_tweets: [{ type: 'quoted', id: tweetId(2) }] };
@@ -204,7 +204,7 @@ describe('tweets of X', () => {
     });
   });
 
-  it('that were edited keep the mention id of their first version', () => {
+  it('keep the mention id of their first version if they were edited', () => {
     const edit_history_tweet_ids = [tweetId(9), tweetId(5), tweetId(1)];
     const edit_controls = {
       edits_remaining: '3',
@@ -227,7 +227,7 @@ describe('tweets of X', () => {
     });
   });
 
-  it('that are retweets, or cannot be read, are counted and left out', () => {
+  it('are counted and left out if they are retweets or cannot be read', () => {
     const retweet = tweetRecord(2, SPEC_NOW, { referenced_tweets: [{ type: 'retweeted', id: tweetId(9) }] });
     const { items, warnings } = parseSearchAnswer(
       answerOf([tweetRecord(1, SPEC_NOW), retweet, { id: '7' }, null, tweetRecord(1, SPEC_NOW)]),

@@ -97,7 +97,9 @@ export function tweetOf(value: unknown, includes: Includes, depth = DEPTH): Twee
   };
 }
 
-/** The ids of the tweets that a tweet retweets, quotes or replies to, by `retweeted`, `quoted` and `replied_to`. */
+/**
+ * Returns the ids of the tweets that a tweet retweets, quotes or replies to, by `retweeted`, `quoted` and `replied_to`.
+ */
 export function referencesOf(tweet: JsonRecord): Map<string, string> {
   const references = (listOf(tweet['referenced_tweets']) ?? []).flatMap((entry) => {
     const reference = recordOf(entry);
@@ -107,12 +109,12 @@ export function referencesOf(tweet: JsonRecord): Map<string, string> {
   return new Map(references);
 }
 
-/** The ids of all versions of a tweet, oldest first. Each edit has its own id. */
+/** Returns the ids of all versions of a tweet, oldest first. Each edit has its own id. */
 export function versionsOf(tweet: JsonRecord): string[] {
   return (listOf(tweet['edit_history_tweet_ids']) ?? []).flatMap((id) => textOf(id) ?? []);
 }
 
-/** A tweet's complete text as X sent it (escaped), and the entities that X found in it. */
+/** Returns a tweet's complete text as X sent it (escaped), and the entities that X found in it. */
 export function textPartsOf(tweet: JsonRecord) {
   const long = recordOf(tweet['note_tweet']);
   const longText = textOf(long?.['text']);

@@ -38,7 +38,7 @@ export type User = {
   };
 };
 
-/** The author of a tweet. If the response does not include the author, only the id is known. */
+/** Returns the author of a tweet. If the response does not include the author, only the id is known. */
 export function authorOf(id: string | undefined, user: JsonRecord | undefined): Author | null {
   if (id === undefined) return null;
   return {
@@ -83,19 +83,19 @@ export function userOf(value: unknown): User | undefined {
   };
 }
 
-/** All users of a list; undefined if the value is not a list, or if an entry is not a user. */
+/** Returns all users of a list; undefined if the value is not a list, or if an entry is not a user. */
 export function usersOf(value: unknown): User[] | undefined {
   const entries = listOf(value);
   const users = entries?.flatMap((entry) => userOf(entry) ?? []);
   return users?.length === entries?.length ? users : undefined;
 }
 
-/** The number of an account's followers; null if X does not send it. */
+/** Returns the number of an account's followers; null if X does not send it. */
 export function followersOf(user: JsonRecord | undefined): number | null {
   return numberOf(recordOf(user?.['public_metrics'])?.['followers_count']) ?? null;
 }
 
-/** The value if it is a boolean, or null if X does not send it. */
+/** Returns the value if it is a boolean, or null if X does not send it. */
 export function booleanOf(value: unknown): boolean | null {
   return typeof value === 'boolean' ? value : null;
 }

@@ -29,7 +29,7 @@ export type VideoComment = {
 
 const COMMENTS_PER_PAGE = 100;
 
-/** The lookup `videoComments` {videoId, cursor?}: the newest comments of a video, without their replies. */
+/** Answers the lookup `videoComments` {videoId, cursor?}: the newest comments of a video, without their replies. */
 export async function lookUpComments(
   question: JsonObject,
   context: LookupContext,
@@ -89,7 +89,7 @@ export function parseComments(answer: JsonRecord, askedId: string): VideoComment
 }
 
 /**
- * The message if the error concerns this video or cursor; undefined if Earshot's request or key is the cause.
+ * Returns the message if the error concerns this video or cursor; undefined if Earshot's request or key is the cause.
  */
 function refusalOf(
   { reason, statusCode }: RefusedByYoutube,

@@ -23,14 +23,14 @@ export interface SearchAnswer {
 export type Details = ReadonlyMap<string, JsonRecord>;
 
 /**
- * The ids of a page's videos.
+ * Returns the ids of a page's videos.
  * @throws UpstreamError `unknown_shape` if `answer` is not a page of a search
  */
 export function videoIdsOf(answer: JsonRecord): string[] {
   return entriesOf(answer).flatMap((entry) => videoIdOf(recordOf(entry)) ?? []);
 }
 
-/** The token of the next page; absent on the last page. */
+/** Returns the token of the next page; absent on the last page. */
 export function nextPageOf(answer: JsonRecord): string | undefined {
   return textOf(answer['nextPageToken']);
 }
@@ -142,8 +142,8 @@ function countsOf(detail: JsonRecord): (number | undefined)[] {
 }
 
 /**
- * The seconds of a duration such as `PT1H2M3S`. Null for a broadcast that has not ended (`P0D`), and for a missing or
- * unknown duration.
+ * Returns the seconds of a duration such as `PT1H2M3S`. Null for a broadcast that has not ended (`P0D`), and for a
+ * missing or unknown duration.
  */
 function durationOf(detail: JsonRecord): number | null {
   const text = textOf(recordOf(detail['contentDetails'])?.['duration']) ?? '';

@@ -3,7 +3,8 @@ import type { Fault } from '#kernel';
 import { countryOf, faultsOfSort, filterOf, sortOf } from '../shared/filters.js';
 import { alternativesOf, quotedIfNeeded } from '../shared/terms.js';
 
-// YouTube documents no limit, but most servers refuse addresses of more than about 8,000 characters.
+// Maximum length of a query. YouTube documents no limit, but most servers refuse addresses of more than about 8,000
+// characters.
 const MAX_QUERY_LENGTH = 4_000;
 const SORTS = ['date', 'relevance', 'rating', 'title', 'viewCount'];
 const DURATIONS = ['short', 'medium', 'long'];
@@ -27,7 +28,7 @@ const TEXT_FILTERS = [
   },
 ];
 
-/** Faults of criteria that YouTube does not support. */
+/** Returns a fault for each part of the criteria that YouTube does not support. */
 export function faultsOf(criteria: Criteria): Fault[] {
   const faults = [
     ...TEXT_FILTERS.flatMap(({ key, wanted, valid }) => {
@@ -53,8 +54,8 @@ export function isByDate(criteria: Criteria): boolean {
 }
 
 /**
- * The `q` of each request of a search; undefined if the search asks for all videos of a channel. No parentheses are
- * needed: a space means AND, and `|` has precedence over the space.
+ * Returns the `q` of each request of a search; undefined if the search asks for all videos of a channel. No parentheses
+ * are needed: a space means AND, and `|` has precedence over the space.
  */
 export function queriesOf(criteria: Criteria, match: MatchMode): (string | undefined)[] {
   const written = (phrase: string) => (match === 'platform' ? phrase : quotedIfNeeded(phrase));
@@ -78,7 +79,7 @@ export function queriesOf(criteria: Criteria, match: MatchMode): (string | undef
   return [...queries, joined()];
 }
 
-/** The parameters of a request, except the words, with YouTube's names. */
+/** Returns the parameters of a request, except the words, with YouTube's names. */
 export function limitsOf(criteria: Criteria): Record<string, string> {
   const country = countryOf(criteria);
   const text = (key: string) => {

@@ -99,7 +99,7 @@ describe('requests to YouTube', () => {
   it.each([
     [problem(400, 'keyInvalid')],
     [problem(400, 'badRequest', { status: 'INVALID_ARGUMENT', details: [{ reason: 'API_KEY_INVALID' }] })],
-  ])('with a wrong key are unauthorized, and the error names the setting (%j)', async (body) => {
+  ])('are unauthorized if the key is wrong, and the error names the setting (%j)', async (body) => {
     expect((await refused({ status: 400, body })).fault).toMatchObject({
       kind: 'unauthorized',
       message: 'youtube answered 400: the API key was not accepted; check SOURCE_YOUTUBE_TOKEN',

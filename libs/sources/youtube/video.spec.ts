@@ -4,7 +4,7 @@ import { CHANNEL_ID, searchResult, videoId, videoResource } from './testing/fixt
 
 type More = Record<string, unknown>;
 
-/** The item of video 1 in a search. `details` are its details from `videos.list`, if any. */
+/** Returns the item of video 1 in a search. `details` are its details from `videos.list`, if any. */
 function one(snippet: More = {}, details: readonly object[] = []) {
   const answer = { items: [searchResult(1, SPEC_NOW, snippet)] };
   return parseSearchAnswer(answer, parseVideos({ items: details })).items[0];
@@ -60,7 +60,7 @@ describe('videos of YouTube', () => {
     });
   });
 
-  it('that are gone when their details are requested have only the data of the search, with the title unescaped', () => {
+  it('have only the data of the search, with the title unescaped, if they are gone when their details are requested', () => {
     expect(one()).toMatchObject({
       title: "Lamp number 1 & Ada's light",
       text: 'All about lamps ...',
@@ -89,7 +89,7 @@ describe('videos of YouTube', () => {
     ['2026-03-04T12:00:00Z', '2026-03-04T12:00:00.000Z'],
     [undefined, undefined],
     ['1 day ago', undefined],
-  ])('with the date %j were published at %j', (publishedAt, expected) => {
+  ])('have for the date %j the time of publication %j', (publishedAt, expected) => {
     expect(one({ publishedAt })?.publishedAt).toBe(expected);
     expect(bodyOf({ publishedAt })['publishedAt']).toBe(expected ?? null);
   });
@@ -102,7 +102,7 @@ describe('videos of YouTube', () => {
     ['P0D', null],
     ['four minutes', null],
     [undefined, null],
-  ])('with the duration %j last %j seconds', (duration, seconds) => {
+  ])('have for the duration %j a length of %j seconds', (duration, seconds) => {
     expect(bodyOf({}, whole({ contentDetails: { duration } }))['durationSeconds']).toBe(seconds);
   });
 
@@ -112,7 +112,7 @@ describe('videos of YouTube', () => {
     expect(one({}, whole({ statistics }))?.engagement).toMatchObject({ views: 12 });
   });
 
-  it('that are broadcasts are marked, and the @ of an author is removed', () => {
+  it('are marked if they are broadcasts, and the @ of an author is removed', () => {
     expect(bodyOf({ liveBroadcastContent: 'upcoming' })['liveBroadcast']).toBe('upcoming');
     expect(one({ channelTitle: '@lamps' })).toMatchObject({ author: 'lamps', authorName: '@lamps' });
   });
@@ -128,7 +128,7 @@ describe('videos of YouTube', () => {
     ]);
   });
 
-  it('that cannot be read are counted, and the other items are kept', () => {
+  it('are counted if they cannot be read, and the other items are kept', () => {
     const channel = { id: { kind: 'youtube#channel', channelId: CHANNEL_ID }, snippet: { title: 'Lamps' } };
     const { items, warnings } = parseSearchAnswer(
       { items: [searchResult(1, SPEC_NOW), channel, searchResult(2, SPEC_NOW, { title: 7 })] },

@@ -13,10 +13,10 @@ export const command = create(RetireKeywordSchema, {
   keywordId: 'k',
   purge: true,
 });
-/** Its answer. */
+/** The answer to the command. */
 export const done = create(DoneSchema);
 
-/** A controller that calls this function to execute the command to retire a keyword. */
+/** Creates a controller that calls this function to execute the command to retire a keyword. */
 export function retiring(handle: (input: RetireKeyword) => Promise<Done>): Type {
   @Controller()
   class Retiring {
@@ -28,7 +28,7 @@ export function retiring(handle: (input: RetireKeyword) => Promise<Done>): Type 
   return mixin(Retiring);
 }
 
-/** A handler that begins, and then waits until it is allowed to continue. */
+/** Returns a handler that begins, and then waits until it is allowed to continue. */
 export function gatedHandler() {
   let begin = () => {};
   const begun = new Promise<void>((resolve) => (begin = resolve));

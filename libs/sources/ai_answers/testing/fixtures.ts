@@ -25,13 +25,13 @@ export const settings = aiAnswersSettings({
 /** The connector with these settings. */
 export const connector = createAiAnswersConnector(settings);
 
-/** A search; `more` replaces its filters. */
+/** Returns a search; `more` replaces its filters. */
 export function promptCriteria(more: Record<string, unknown> = {}, market?: string): Criteria {
   const filters = { prompt: 'Which lamp is the best?', brands: ['Acme', 'Byron'], ...more };
   return criteriaOf({ ...(market !== undefined && { market }), filters: filters as never });
 }
 
-/** One read, its requests, and the waits that it asked for. */
+/** Returns one read, its requests, and the waits that it asked for. */
 export function reading(
   answer: (request: FakeRequest) => FakeAnswer,
   criteria = promptCriteria(),
@@ -41,7 +41,7 @@ export function reading(
   return { read: connector.search(criteria, fakeContext(upstream.http, more)), ...upstream };
 }
 
-/** An upstream and a lane that remembers the waits of quotas, for several consecutive reads. */
+/** Returns an upstream and a lane that remembers the waits of quotas, for several consecutive reads. */
 export function upstreamWithLane(answer: (request: FakeRequest) => FakeAnswer) {
   const lane = { now: SPEC_NOW };
   const until = new Map<string, number>();
@@ -74,12 +74,12 @@ const HOSTS: Readonly<Record<string, Engine>> = {
   'generativelanguage.googleapis.com': 'gemini',
 };
 
-/** The engine of a request. */
+/** Returns the engine of a request. */
 export function engineOf(request: FakeRequest): Engine {
   return HOSTS[request.at.host] ?? 'openai';
 }
 
-/** The answer in the format of the requested engine. */
+/** Returns the answer in the format of the requested engine. */
 export function answered(engine: Engine, given: GivenAnswer = {}): { body: object } {
   switch (engine) {
     case 'openai':
@@ -93,7 +93,7 @@ export function answered(engine: Engine, given: GivenAnswer = {}): { body: objec
   }
 }
 
-/** The answers or failures of all engines. */
+/** Returns the answers or failures of all engines. */
 export function engines(answers: Partial<Record<Engine, GivenAnswer | { fails: FakeAnswer }>> = {}) {
   return (request: FakeRequest): FakeAnswer => {
     const given = answers[engineOf(request)] ?? {};
@@ -101,7 +101,7 @@ export function engines(answers: Partial<Record<Engine, GivenAnswer | { fails: F
   };
 }
 
-/** An answer of OpenAI's Responses interface. */
+/** Returns an answer of OpenAI's Responses interface. */
 export function openaiAnswer({ text = 'Acme makes lamps.', cites = [], queries = [] }: GivenAnswer): object {
   return {
     id: 'resp_1',
@@ -142,7 +142,7 @@ export function openaiAnswer({ text = 'Acme makes lamps.', cites = [], queries =
   };
 }
 
-/** An answer of Anthropic's Messages interface. */
+/** Returns an answer of Anthropic's Messages interface. */
 export function anthropicAnswer({
   text = 'Acme makes lamps.',
   cites = [],
@@ -187,7 +187,7 @@ export function anthropicAnswer({
   };
 }
 
-/** An answer of Perplexity's chat interface. */
+/** Returns an answer of Perplexity's chat interface. */
 export function perplexityAnswer({ text = 'Acme makes lamps.', cites = [] }: GivenAnswer): object {
   return {
     id: 'p1',
@@ -199,7 +199,7 @@ export function perplexityAnswer({ text = 'Acme makes lamps.', cites = [] }: Giv
   };
 }
 
-/** An answer of Gemini's generateContent. */
+/** Returns an answer of Gemini's generateContent. */
 export function geminiAnswer({ text = 'Acme makes lamps.', cites = [], queries = [] }: GivenAnswer): object {
   return {
     candidates: [

@@ -5,7 +5,7 @@ import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
 const DID = 'did:plc:ada000000000000000000000';
 
-/** A post view. `record` replaces fields of the record. */
+/** Returns a post view. `record` replaces fields of the record. */
 export function postView(
   n: number,
   at: Date,
@@ -32,12 +32,12 @@ export function postView(
   };
 }
 
-/** The address of invented post n. */
+/** Returns the address of invented post n. */
 export function postUri(n: number): string {
   return `at://${DID}/app.bsky.feed.post/3l${n}`;
 }
 
-/** The answer to a search among these posts. */
+/** Returns the answer to a search among these posts. */
 export function servePosts(posts: readonly FakePost[], request: FakeRequest): FakeAnswer {
   const { searchParams } = request.at;
   const since = searchParams.get('since') ?? '';
@@ -50,7 +50,7 @@ export function servePosts(posts: readonly FakePost[], request: FakeRequest): Fa
   };
 }
 
-/** The answer to a sign-in; undefined for every other request. */
+/** Returns the answer to a sign-in; undefined for every other request. */
 export function serveSignIn(request: FakeRequest): FakeAnswer | undefined {
   switch (request.at.pathname) {
     case '/xrpc/com.atproto.server.createSession':

@@ -3,7 +3,7 @@ import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
 // Only for specs: entries in the current format, and a search with numbered pages.
 
-/** An issue. */
+/** Returns an issue. */
 export function issue(n: number, at: Date, more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     repository_url: 'https://api.github.com/repos/lamps/desk',
@@ -28,7 +28,7 @@ export function issue(n: number, at: Date, more: Record<string, unknown> = {}): 
   };
 }
 
-/** A pull request. */
+/** Returns a pull request. */
 export function pullRequest(
   n: number,
   at: Date,
@@ -44,7 +44,7 @@ export function pullRequest(
   });
 }
 
-/** A repository. */
+/** Returns a repository. */
 export function repository(n: number, at: Date, more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     id: 700 - n,
@@ -70,7 +70,7 @@ export function repository(n: number, at: Date, more: Record<string, unknown> = 
   };
 }
 
-/** A discussion, as returned by the connector's query. */
+/** Returns a discussion, as returned by the connector's query. */
 export function discussion(n: number, at: Date, more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     id: `D_${900 - n}`,
@@ -94,17 +94,17 @@ export function discussion(n: number, at: Date, more: Record<string, unknown> = 
   };
 }
 
-/** An answer to the search for discussions. */
+/** Returns an answer to the search for discussions. */
 export function discussions(nodes: readonly unknown[], endCursor: string | null = null): object {
   return { data: { search: { pageInfo: { endCursor, hasNextPage: endCursor !== null }, nodes } } };
 }
 
-/** The id of invented issue n. */
+/** Returns the id of invented issue n. */
 export function nodeId(n: number): string {
   return `I_${3_000_000 - n}`;
 }
 
-/** The answer to a search among these issues. */
+/** Returns the answer to a search among these issues. */
 export function serveIssues(posts: readonly FakePost[], request: FakeRequest): FakeAnswer {
   const { searchParams } = request.at;
   const [page, size] = [Number(searchParams.get('page') ?? 1), Number(searchParams.get('per_page') ?? 30)];

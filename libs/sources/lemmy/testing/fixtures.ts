@@ -18,7 +18,7 @@ export interface More {
   view?: Record<string, unknown>;
 }
 
-/** A post as 0.19 shows it. */
+/** Returns a post as 0.19 shows it. */
 export function postView(n: number, at: Date, more: More = {}): Record<string, unknown> {
   return {
     post: {
@@ -50,7 +50,7 @@ export function postView(n: number, at: Date, more: More = {}): Record<string, u
   };
 }
 
-/** A comment as 0.19 shows it, under post 900. */
+/** Returns a comment as 0.19 shows it, under post 900. */
 export function commentView(n: number, at: Date, more: More = {}): Record<string, unknown> {
   return {
     ...postView(900, at, more),
@@ -69,7 +69,7 @@ export function commentView(n: number, at: Date, more: More = {}): Record<string
   };
 }
 
-/** The same view as 1.0 shows it. */
+/** Returns the same view as 1.0 shows it. */
 export function inV4(view: Record<string, unknown>): Record<string, unknown> {
   const { counts, ...parts } = view as Record<string, Record<string, unknown>>;
   const kind = parts['comment'] ? 'comment' : 'post';
@@ -85,17 +85,17 @@ export function inV4(view: Record<string, unknown>): Record<string, unknown> {
   return { type_: kind, ...Object.fromEntries(renamed) };
 }
 
-/** The address of invented post n. */
+/** Returns the address of invented post n. */
 export function postUrl(n: number): string {
   return `https://lamps.example/post/${1000 - n}`;
 }
 
-/** The address of invented comment n. */
+/** Returns the address of invented comment n. */
 export function commentUrl(n: number): string {
   return `https://lamps.example/comment/${5000 - n}`;
 }
 
-/** The answer to a search, or to a list of posts, among these posts. */
+/** Returns the answer to a search, or to a list of posts, among these posts. */
 export function servePosts(api: Api, posts: readonly FakePost[], request: FakeRequest): FakeAnswer {
   const { pathname, searchParams } = request.at;
   const limit = Number(searchParams.get('limit') ?? 10);
@@ -110,7 +110,7 @@ export function servePosts(api: Api, posts: readonly FakePost[], request: FakeRe
   };
 }
 
-/** The response with the version; undefined for every other request. */
+/** Returns the response with the version; undefined for every other request. */
 export function serveSite(version: string, request: FakeRequest): FakeAnswer | undefined {
   if (request.at.pathname !== '/api/v3/site') return undefined;
   return { body: { site_view: {}, admins: [], version, all_languages: LANGUAGES } };

@@ -3,7 +3,7 @@ import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
 // Only for specs: statuses in the current format, and an instance that pages like Mastodon.
 
-/** A status, as returned by an instance that received the status at `at`. */
+/** Returns a status, as returned by an instance that received the status at `at`. */
 export function status(n: number, at: Date, more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     id: statusId(n, at),
@@ -41,17 +41,17 @@ export function status(n: number, at: Date, more: Record<string, unknown> = {}):
   };
 }
 
-/** The address of invented status n on all instances. */
+/** Returns the address of invented status n on all instances. */
 export function statusUri(n: number): string {
   return `https://lamps.example/users/Ada/statuses/${n}`;
 }
 
-/** The id of status n on an instance that received the status at `at`. */
+/** Returns the id of status n on an instance that received the status at `at`. */
 export function statusId(n: number, at: Date): string {
   return String((BigInt(at.getTime()) << 16n) + BigInt(65_535 - (n % 65_536)));
 }
 
-/** The answer to a search, or to a timeline, among these posts. */
+/** Returns the answer to a search, or to a timeline, among these posts. */
 export function servePosts(posts: readonly FakePost[], request: FakeRequest): FakeAnswer {
   const { pathname, searchParams } = request.at;
   const limit = Number(searchParams.get('limit') ?? 20);

@@ -26,5 +26,5 @@ export async function read(
   return { fetched, asked, requests: upstream.requests };
 }
 
-/** The response of a server that finds nothing. */
+/** Returns the response of a server that finds nothing. */
 export const quiet = (path: string): FakeAnswer => ({ body: path === '/api/v2/search' ? NOTHING : [] });

@@ -3,7 +3,7 @@ import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
 // Only for specs: posts in the current format, and an API whose cursors are offsets.
 
-/** A post. */
+/** Returns a post. */
 export function post(n: number, at: Date, more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     id: postId(n),
@@ -26,24 +26,24 @@ export function post(n: number, at: Date, more: Record<string, unknown> = {}): R
   };
 }
 
-/** The id of invented post n. */
+/** Returns the id of invented post n. */
 export function postId(n: number): string {
   return String(1_200_000 - n);
 }
 
-/** An answer of one page. */
+/** Returns an answer of one page. */
 export function posts(nodes: readonly unknown[], endCursor: string | null = null): object {
   const pageInfo = { endCursor, hasNextPage: endCursor !== null };
   return { data: { posts: { pageInfo, edges: nodes.map((node) => ({ node })) } } };
 }
 
-/** The variables of a request. */
+/** Returns the variables of a request. */
 export function variablesIn({ body }: FakeRequest): Record<string, string | number | null> {
   if (typeof body !== 'string') return {};
   return (JSON.parse(body) as { variables?: Record<string, string | number | null> }).variables ?? {};
 }
 
-/** The response to a request for the newest of these posts. */
+/** Returns the response to a request for the newest of these posts. */
 export function servePosts(all: readonly FakePost[], request: FakeRequest): FakeAnswer {
   const { after, postedAfter, first } = variablesIn(request);
   const made = all.filter(({ at }) => typeof postedAfter !== 'string' || at.toISOString() > postedAfter);

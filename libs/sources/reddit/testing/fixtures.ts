@@ -3,7 +3,7 @@ import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
 // Only for specs: posts and comments in the current format, and a server with pages by `after`.
 
-/** A text post. */
+/** Returns a text post. */
 export function postThing(n: number, at: Date, more: Record<string, unknown> = {}) {
   const id = idOf(n);
   return {
@@ -32,7 +32,7 @@ export function postThing(n: number, at: Date, more: Record<string, unknown> = {
   };
 }
 
-/** A comment in a listing of comments. */
+/** Returns a comment in a listing of comments. */
 export function commentThing(n: number, at: Date, more: Record<string, unknown> = {}) {
   const id = idOf(n);
   return {
@@ -56,17 +56,17 @@ export function commentThing(n: number, at: Date, more: Record<string, unknown> 
   };
 }
 
-/** The fullname of invented post n. */
+/** Returns the fullname of invented post n. */
 export function postName(n: number): string {
   return `t3_${idOf(n)}`;
 }
 
-/** A listing. */
+/** Returns a listing. */
 export function listing(children: readonly unknown[], after: string | null = null) {
   return { kind: 'Listing', data: { modhash: '', dist: children.length, children, after, before: null } };
 }
 
-/** The answer to a search or a listing among these posts. */
+/** Returns the answer to a search or a listing among these posts. */
 export function servePosts(posts: readonly FakePost[], request: FakeRequest): { body: object } {
   const after = request.at.searchParams.get('after');
   const start = after === null ? 0 : posts.findIndex(({ n }) => postName(n) === after) + 1;
@@ -81,7 +81,7 @@ export function servePosts(posts: readonly FakePost[], request: FakeRequest): { 
   };
 }
 
-/** The answer to a sign-in; undefined for every other request. */
+/** Returns the answer to a sign-in; undefined for every other request. */
 export function serveSignIn(request: FakeRequest): FakeAnswer | undefined {
   if (request.at.pathname !== '/api/v1/access_token') return undefined;
   return { body: { access_token: 'token-1', token_type: 'bearer', expires_in: 86_400, scope: '*' } };

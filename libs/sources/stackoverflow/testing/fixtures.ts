@@ -3,7 +3,7 @@ import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
 // Only for specs: questions and answers in the current format, and an API with numbered pages.
 
-/** A question, as returned with the filter `withbody`. */
+/** Returns a question, as returned with the filter `withbody`. */
 export function question(n: number, at: Date, more: Record<string, unknown> = {}): Record<string, unknown> {
   const id = questionId(n);
   return {
@@ -30,7 +30,7 @@ export function question(n: number, at: Date, more: Record<string, unknown> = {}
   };
 }
 
-/** An answer, as returned with the connector's own filter. */
+/** Returns an answer, as returned with the connector's own filter. */
 export function answer(n: number, at: Date, more: Record<string, unknown> = {}): Record<string, unknown> {
   const id = 8_000_000 - n;
   return {
@@ -50,17 +50,17 @@ export function answer(n: number, at: Date, more: Record<string, unknown> = {}):
   };
 }
 
-/** The id of the invented question `n`. */
+/** Returns the id of the invented question `n`. */
 export function questionId(n: number): number {
   return 9_000_000 - n;
 }
 
-/** A response of the API with these entries. */
+/** Returns a response of the API with these entries. */
 export function wrapped(items: readonly unknown[], more: Record<string, unknown> = {}): FakeAnswer {
   return { body: { items, has_more: false, quota_max: 300, quota_remaining: 299, ...more } };
 }
 
-/** The response to a search among these questions, which have no answers. */
+/** Returns the response to a search among these questions, which have no answers. */
 export function serveQuestions(posts: readonly FakePost[], request: FakeRequest): FakeAnswer {
   const { pathname, searchParams } = request.at;
   if (pathname.endsWith('/answers')) return wrapped([]);
@@ -71,7 +71,7 @@ export function serveQuestions(posts: readonly FakePost[], request: FakeRequest)
   return wrapped(items, { has_more: found.length > page * size });
 }
 
-/** The response to the creation of a filter; undefined for every other request. */
+/** Returns the response to the creation of a filter; undefined for every other request. */
 export function serveFilter(request: FakeRequest): FakeAnswer | undefined {
   if (!request.at.pathname.endsWith('/filters/create')) return undefined;
   return wrapped([{ filter: '!own', filter_type: 'safe', included_fields: [] }]);

@@ -6,8 +6,8 @@ import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 const FIRST_ID = 7_400_000_000_000_000_000n;
 
 /**
- * A video as JSON text, because its ids are numbers that JavaScript cannot represent. `more` replaces fields; its
- * values are also JSON.
+ * Returns a video as JSON text, because its ids are numbers that JavaScript cannot represent. `more` replaces fields;
+ * its values are also JSON.
  */
 export function videoJson(n: number, at: Date, more: Record<string, string> = {}): string {
   const fields: Record<string, string> = {
@@ -31,7 +31,7 @@ export function videoJson(n: number, at: Date, more: Record<string, string> = {}
     .join(',')}}`;
 }
 
-/** An answer with these videos. */
+/** Returns an answer with these videos. */
 export function answerJson(videos: readonly string[], more: Record<string, string> = {}): string {
   const fields = {
     videos: `[${videos.join(',')}]`,
@@ -43,22 +43,22 @@ export function answerJson(videos: readonly string[], more: Record<string, strin
   return `{"data":{${data.join(',')}},"error":{"code":"ok","message":"","log_id":"2026"}}`;
 }
 
-/** The body of an error response with this code. */
+/** Returns the body of an error response with this code. */
 export function problem(code: string) {
   return { error: { code, message: 'It was refused, <b>why</b> is a secret', log_id: '2026' } };
 }
 
-/** The id of invented video n. A higher n is an older video. */
+/** Returns the id of invented video n. A higher n is an older video. */
 export function videoId(n: number): string {
   return String(FIRST_ID - BigInt(n));
 }
 
-/** The body of a request for videos. */
+/** Returns the body of a request for videos. */
 export function requestBodyOf(request: FakeRequest): Record<string, unknown> {
   return request.body === undefined ? {} : (JSON.parse(String(request.body)) as Record<string, unknown>);
 }
 
-/** The response to a request for videos: the page of these videos that the request selects. */
+/** Returns the response to a request for videos: the page of these videos that the request selects. */
 export function serveVideos(posts: readonly FakePost[], request: FakeRequest): { body: string } {
   const { cursor, max_count, start_date } = requestBodyOf(request);
   const found = posts.filter(({ at }) => dayOf(at) >= String(start_date ?? ''));
@@ -73,7 +73,7 @@ export function serveVideos(posts: readonly FakePost[], request: FakeRequest): {
   return { body: answerJson(page, more) };
 }
 
-/** The response to a token request; undefined for every other request. */
+/** Returns the response to a token request; undefined for every other request. */
 export function serveSignIn(request: FakeRequest): FakeAnswer | undefined {
   if (request.at.pathname !== '/v2/oauth/token/') return undefined;
   return { body: { access_token: 'clt.token-1', expires_in: 7_200, token_type: 'Bearer' } };

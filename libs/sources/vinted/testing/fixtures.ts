@@ -11,7 +11,7 @@ import { createVintedConnector } from '../index.js';
 
 // Only for specs: catalogue entries in the current format, and a site with pages like Vinted.
 
-/** A catalogue entry of listing n. */
+/** Returns a catalogue entry of listing n. */
 export function catalogItem(n: number, more: Record<string, unknown> = {}): Record<string, unknown> {
   const id = 7_000_000_000 + n;
   return {
@@ -53,7 +53,7 @@ export function listingId(n: number): string {
   return String(7_000_000_000 + n);
 }
 
-/** A page of the catalogue, if the entries are the whole list. */
+/** Returns a page of the catalogue, if the entries are the whole list. */
 export function catalogPage(entries: readonly object[], request?: FakeRequest): Record<string, unknown> {
   const asked = request?.at.searchParams;
   const size = Number(asked?.get('per_page') ?? 96);
@@ -72,7 +72,7 @@ export function catalogPage(entries: readonly object[], request?: FakeRequest): 
   };
 }
 
-/** The response to a search, if these are all listings. */
+/** Returns the response to a search, if these are all listings. */
 export function serveCatalog(posts: readonly FakePost[], request: FakeRequest): FakeAnswer {
   return {
     body: catalogPage(
@@ -82,7 +82,7 @@ export function serveCatalog(posts: readonly FakePost[], request: FakeRequest): 
   };
 }
 
-/** The response of the home page, which sets the cookies; undefined for every other request. */
+/** Returns the response of the home page, which sets the cookies; undefined for every other request. */
 export function serveVisit(request: FakeRequest): FakeAnswer | undefined {
   if (request.at.pathname !== '/') return undefined;
   return {
@@ -101,7 +101,7 @@ export const connector = createVintedConnector();
 /** A search. */
 export const lamps = criteriaOf({ market: 'fr', query: 'lamp' });
 
-/** One read and its requests. The home page always sets the cookies. */
+/** Returns one read and its requests. The home page always sets the cookies. */
 export function reading(
   init: Parameters<typeof criteriaOf>[0],
   answer: (request: FakeRequest) => FakeAnswer,

@@ -13,10 +13,10 @@ import { catalogItem, catalogPage, listingId, serveVisit } from './fixtures.js';
 
 const connector = createVintedConnector();
 const criteria = criteriaOf({ market: 'fr', query: 'lamp' });
-/** The time this many minutes after the first read. */
+/** Returns the time this many minutes after the first read. */
 export const at = (minutes: number) => new Date(Date.parse('2026-03-04T12:00:00Z') + minutes * 60_000);
 
-/** A site whose list can change, and one search that can be read several times. */
+/** Returns a site whose list can change, and one search that can be read several times. */
 export function search(...first: number[]) {
   const site = {
     entries: first.map((n) => catalogItem(n)),
@@ -34,7 +34,9 @@ export function search(...first: number[]) {
     return { body: catalogPage(site.entries, request) };
   });
   const session = new Map<string, unknown>();
-  /** A read like in polling: its state is converted to JSON and back, and is stored if the read succeeds. */
+  /**
+   * Reads like in polling: the state of the search is converted to JSON and back, and is stored if the read succeeds.
+   */
   const read = async (
     minutes: number,
     since?: number,
@@ -57,11 +59,11 @@ export function search(...first: number[]) {
   return { site, read, paths, heldOff: upstream.heldOff };
 }
 
-/** The items of a read in short form. */
+/** Returns the items of a read in short form. */
 export const news = ({ items }: Fetched) => items.map(({ eventType, itemId }) => `${eventType} ${itemId}`);
 /** Earshot's id of listing n. */
 export const vinted = (n: number) => `vinted:fr:${listingId(n)}`;
 
-/** The observations of a read. */
+/** Returns the observations of a read. */
 export const observed = ({ observations = [] }: Fetched) =>
   observations.flatMap(({ kind }) => (kind?.case === 'listing' ? [kind.value] : []));

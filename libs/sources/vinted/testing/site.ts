@@ -122,12 +122,12 @@ export class Follow {
   }
 }
 
-/** The input of the report of a scan. The history has been converted to JSON and back. */
+/** Returns the input of the report of a scan. The history has been converted to JSON and back. */
 export function reportedOf({ history, present }: Followup): Reported {
   return { market: FR, history: stored(history), present, shown: new Map() };
 }
 
-/** The observations since `since`, or those of a first poll if it is absent. */
+/** Returns the observations since `since`, or those of a first poll if it is absent. */
 export function observed(followup: Followup, since?: number) {
   const window = since === undefined ? undefined : { happened: new Date(since), seen: new Date(since) };
   return observationsOf(criteriaOf({}), reportedOf(followup), window).flatMap(({ kind }) =>
@@ -135,7 +135,7 @@ export function observed(followup: Followup, since?: number) {
   );
 }
 
-/** The history after it was stored. */
+/** Returns the history after it was stored. */
 export function stored(history: History): History {
   const state = JSON.parse(JSON.stringify(writeHistory(history, FR))) as unknown;
   return readHistory(state, FR)!;
@@ -145,7 +145,7 @@ function short({ itemId, eventType }: { itemId: string; eventType: string }): st
   return `${eventType.replace('listing.', '')} ${itemId.replace('vinted:fr:', '')}`;
 }
 
-/** A site after one scan. */
+/** Returns a site after one scan. */
 export async function followed(...first: string[]): Promise<Follow> {
   const following = new Follow(new Site(first));
   await following.scan();

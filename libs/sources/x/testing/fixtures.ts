@@ -21,7 +21,7 @@ export const ADA = {
   },
 };
 
-/** The profile of an account in a lookup. */
+/** Returns the profile of an account in a lookup. */
 export function userRecord(more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     ...ADA,
@@ -41,7 +41,7 @@ export function userRecord(more: Record<string, unknown> = {}): Record<string, u
   };
 }
 
-/** A tweet in `data`. */
+/** Returns a tweet in `data`. */
 export function tweetRecord(
   n: number,
   at: Date,
@@ -68,17 +68,17 @@ export function tweetRecord(
   };
 }
 
-/** The id of invented tweet n. A higher n is an older tweet. */
+/** Returns the id of invented tweet n. A higher n is an older tweet. */
 export function tweetId(n: number): string {
   return String(BigInt(tweetIdAt(SPEC_NOW)) - BigInt(n));
 }
 
-/** An id that a tweet of this instant could have. */
+/** Returns an id that a tweet of this instant could have. */
 export function tweetIdAt(at: Date): string {
   return String((BigInt(at.getTime()) - 1_288_834_974_657n) << 22n);
 }
 
-/** An answer with these tweets. */
+/** Returns an answer with these tweets. */
 export function answerOf(data: readonly unknown[], more: Record<string, unknown> = {}) {
   const ids = data.map((one) => String((one as { id?: unknown } | null)?.id));
   return {
@@ -89,7 +89,7 @@ export function answerOf(data: readonly unknown[], more: Record<string, unknown>
   };
 }
 
-/** The answer to a search among these tweets. */
+/** Returns the answer to a search among these tweets. */
 export function serveTweets(posts: readonly FakePost[], request: FakeRequest): FakeAnswer {
   const query = request.at.searchParams;
   const [sinceId, startTime] = [query.get('since_id') ?? '0', query.get('start_time') ?? ''];

@@ -6,7 +6,7 @@ import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 /** The channel of every invented video. */
 export const CHANNEL_ID = 'UClampsAndLights00000000';
 
-/** One entry of a search. Its title is escaped, and its description is shortened. */
+/** Returns one entry of a search. Its title is escaped, and its description is shortened. */
 export function searchResult(n: number, at: Date, snippet: Record<string, unknown> = {}) {
   return {
     kind: 'youtube#searchResult',
@@ -26,7 +26,7 @@ export function searchResult(n: number, at: Date, snippet: Record<string, unknow
   };
 }
 
-/** The same video in `videos.list`. */
+/** Returns the same video in `videos.list`. */
 export function videoResource(n: number, at: Date, more: Record<string, unknown> = {}) {
   return {
     kind: 'youtube#video',
@@ -53,7 +53,7 @@ export function videoResource(n: number, at: Date, more: Record<string, unknown>
   };
 }
 
-/** A thread of comments. */
+/** Returns a thread of comments. */
 export function thread(n: number, at: Date, snippet: Record<string, unknown> = {}, replies = 0) {
   return {
     kind: 'youtube#commentThread',
@@ -82,18 +82,18 @@ export function thread(n: number, at: Date, snippet: Record<string, unknown> = {
   };
 }
 
-/** An error in Google's format. */
+/** Returns an error in Google's format. */
 export function problem(code: number, reason: string, more: Record<string, unknown> = {}) {
   const message = 'The request cannot be completed, see <a href="/youtube/v3">this</a>.';
   return { error: { code, message, errors: [{ message, domain: 'youtube', reason }], ...more } };
 }
 
-/** The id of invented video n. */
+/** Returns the id of invented video n. */
 export function videoId(n: number): string {
   return `lamp${String(n).padStart(7, '0')}`;
 }
 
-/** The answer to a search among these videos. */
+/** Returns the answer to a search among these videos. */
 export function serveVideos(posts: readonly FakePost[], request: FakeRequest): FakeAnswer {
   const query = request.at.searchParams;
   const found = posts.filter(({ at }) => seconds(at) >= (query.get('publishedAfter') ?? ''));
@@ -110,7 +110,10 @@ export function serveVideos(posts: readonly FakePost[], request: FakeRequest): F
   };
 }
 
-/** The response to a request for details of videos that have all been deleted; undefined for every other request. */
+/**
+ * Returns the response to a request for details of videos that have all been deleted; undefined for every other
+ * request.
+ */
 export function serveNoDetails(request: FakeRequest): FakeAnswer | undefined {
   if (!request.at.pathname.endsWith('/videos')) return undefined;
   return { body: { kind: 'youtube#videoListResponse', items: [] } };
