@@ -2,7 +2,7 @@ import { ClickhouseException } from './clickhouse-exception.js';
 import type { SqlToken } from './sql-tokens.js';
 
 // The engine itself refuses everything that the user's grants do not contain (engine-config.ts). This file checks the
-// same again. It also refuses access that no grant controls: the scalar function file(), disks that a table defines,
+// same again, and also refuses access that no grant controls: the scalar function file(), disks that a table defines,
 // and files that a client reads or writes.
 
 const STATEMENTS = new Set(
@@ -12,7 +12,7 @@ const STATEMENTS = new Set(
 );
 const CREATED = new Set(['TABLE', 'DATABASE', 'VIEW', 'MATERIALIZED', 'TEMPORARY', 'OR']);
 
-/** The allowed table engines: they store their data in the store's own directory, or store no data. */
+/** The allowed table engines. These store their data in the store's own directory, or store no data. */
 export const TABLE_ENGINES = [
   'MergeTree',
   'ReplacingMergeTree',
@@ -27,7 +27,7 @@ export const TABLE_ENGINES = [
 ] as const;
 const ENGINE_NAMES: ReadonlySet<string> = new Set(TABLE_ENGINES.map((name) => name.toLowerCase()));
 
-/** The allowed table functions: they read only the statement and the store. */
+/** The allowed table functions. These read only the statement and the store. */
 const TABLE_FUNCTIONS: ReadonlySet<string> = new Set(
   'numbers numbers_mt zeros zeros_mt generate_series generateseries values view merge null format input'.split(
     ' ',

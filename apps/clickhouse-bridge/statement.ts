@@ -10,7 +10,7 @@ export interface SelectStatement {
   format?: string | undefined;
 }
 
-/** Any other statement, such as DDL, SHOW or INSERT … SELECT. It has a small result or no result. */
+/** Any other statement, such as DDL, SHOW or INSERT … SELECT. Such a statement has a small result or no result. */
 export interface CommandStatement {
   kind: 'command';
   sql: string;

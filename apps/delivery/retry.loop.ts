@@ -147,8 +147,8 @@ export class RetryLoop implements Loop {
   }
 
   /**
-   * Makes claimed deliveries due again for which no attempt could be made. They keep their order, because nothing is
-   * claimed for a full endpoint. Mails wait longer, because they all go to one server.
+   * Makes claimed deliveries due again for which no attempt could be made. The deliveries keep their order, because
+   * nothing is claimed for a full endpoint. Mails wait longer, because all mails go to one server.
    */
   private async returnUnattempted({ byMail, noRoom }: Lane): Promise<void> {
     await returnPending(

@@ -15,9 +15,7 @@ import { COMMANDS, type Bus } from '#messaging';
 import { CommandClient } from '#transport';
 import { Passwords } from '../gateway/auth/passwords.js';
 
-/**
- * The demo's account. This object is stored in the demo's data directory, so that the next start uses the same account.
- */
+/** The demo's account, as it is stored in the demo's data directory. So the next start uses the same account. */
 export interface DemoAccount {
   accountId: string;
   apiKey: string;

@@ -23,8 +23,8 @@ import { holdsSecrets, isSealedUnder } from './sealed-secrets.js';
 const INSTALLATION_SETTINGS = [...PLATFORM_SETTINGS, 'DATA_DIR', 'MASTER_KEY'] as const;
 
 /**
- * After a rotation of the master key, billing and delivery encrypt their secrets again. This is the service that starts
- * last of these two.
+ * After a rotation of the master key, billing and delivery encrypt their secrets again. Delivery starts last of these
+ * two.
  */
 const LAST_TO_ENCRYPT = 'delivery';
 

@@ -15,7 +15,7 @@ import { keywordsProjection } from '../keywords/projections/keywords.projection.
 import { scheduleProjection } from '../polling/projections/schedule.projection.js';
 
 const CLI = fileURLToPath(new URL('dist/apps/earshot/cli.js', checkout));
-// Number of messages: two batches of a rebuild.
+// Number of accounts: a rebuild reads their messages in two batches.
 const ACCOUNTS = 520;
 /** Each test starts one or two processes. */
 const TWO_PROCESSES_MS = 60_000;

@@ -16,8 +16,8 @@ afterEach(async () => {
 afterAll(() => keywords?.stop());
 
 /**
- * Runs the loop. It does not run before this call, so a spec can make a decision after the start or end of a schedule
- * and before the loop processes it.
+ * Starts the loop. Before this call, a spec can make a decision after the start or end of a schedule that the loop has
+ * not processed.
  */
 function startLoop(): void {
   loop = new PausesLoop(keywords.database, keywords.decisions, createLogger('spec', 'silent'));

@@ -64,7 +64,7 @@ export class PollingLoop implements Loop {
   }
 
   async stop(): Promise<void> {
-    // The stop does not wait for a running prune. It can take a minute, and a closed connection may interrupt it.
+    // The stop does not wait for a running prune, which can take a minute, and which a closed connection may interrupt.
     void this.prunes.stop();
     await this.renewals.stop();
     const workers = [...this.workers.values()].map((worker) => worker.stop());

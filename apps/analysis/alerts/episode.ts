@@ -4,7 +4,7 @@ import { lengthOf } from './windows.js';
 /** No rule and no spike alert fires twice within this time. */
 export const MIN_INTERVAL_MS = 60 * 60_000;
 
-/** The latest episode of a rule: it begins when the rule fires. Times are in ms. */
+/** The latest episode of a rule. An episode begins when the rule fires. Times are in ms. */
 export interface Episode {
   firedAt: number;
   /** The end of the last window that fired the rule or continued the episode. */

@@ -112,7 +112,8 @@ export async function reachedWindows(
     if (examined % BINS_IN_A_ROW === 0) await new Promise(setImmediate);
     const to = bin + BIN_MS;
     const window = windowOf(condition, to);
-    // Most windows have too few mentions for any baseline. This comparison is cheaper than computing the baseline.
+    // Most windows have too few mentions for any baseline. The comparison with `minCount` is cheaper than computing the
+    // baseline.
     if (series.count(window, negative, all) < minCount) continue;
     const level = await levelFor(rule, window);
     if (!level) continue;

@@ -96,7 +96,7 @@ function readingOf({ lang, relevance }: TestedRow): Parameters<typeof dropOf>[1]
   return { lang: lang ?? '', relevance: relevance ?? 100 };
 }
 
-/** Returns the fields of a mention that rules read. They are the same as for its event. */
+/** Returns the fields of a mention that rules read: the same fields as for the mention's event. */
 export function subjectOfRow(row: TestedRow, vip: boolean): RuleSubject {
   return {
     ...{ source: row.source, kind: row.kind, title: row.title, body: row.text, url: row.url, vip },

@@ -51,7 +51,7 @@ export function channelDisabledEventOf(
   return keywordEvent({ ...keyword, eventId, occurredAt, type: 'channel.disabled', data });
 }
 
-/** Returns the events of alerts that fired. They contain the actions of their rules, which delivery carries out. */
+/** Returns the events of alerts that fired. Each event contains the actions of its rule, which delivery carries out. */
 export function alertEventsOf({ accountId, keywordId, decidedAt, events }: AlertDecision): Event[] {
   return events.flatMap(({ event }): Event[] => {
     if (event.case !== 'fired') return [];

@@ -12,14 +12,14 @@ const LEASE_SECONDS = 10;
  */
 const LONG_WAIT_MS = 1_000;
 /**
- * A turn that waits for the next slot loses its place if it does not ask again within this time: it has given up, or
- * its replica has died.
+ * A turn that waits for the next slot loses its place if it does not ask again within this time: the turn has given up,
+ * or its replica has died.
  */
 const NEXT_GRACE_MS = 2_000;
 
 /**
- * The turns of the language model's lane. They are stored in Postgres, so that all replicas share the lane. All times
- * are from the database's clock.
+ * The turns of the language model's lane. The turns are stored in Postgres, so that all replicas share the lane. All
+ * times are from the database's clock.
  */
 export class SharedLlmTurns implements SharedTurns {
   /** The turns of this process. */

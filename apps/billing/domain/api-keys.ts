@@ -56,7 +56,7 @@ export function isKeyCommand(command: { kind: string }): command is KeyCommand {
 /** Maximum number of active keys of one account. */
 const MAX_KEYS = 200;
 const MAX_KEY_NAME_LENGTH = 80;
-/** Maximum of the daily MCP limit of a key: the credits of the largest plan in a month. */
+/** Maximum daily limit of a key for MCP: the credits of the largest plan in a month. */
 const MAX_DAILY_CREDITS = 1_000_000_000;
 
 /**

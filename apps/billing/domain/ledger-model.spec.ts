@@ -23,8 +23,8 @@ const PERIODS = [
 ].map((day) => Date.parse(`2026-${day}T12:00:00.000Z`));
 
 /**
- * The expected ledger. It charges every cause once, one credit at a time. It uses the allowance before the packs, and
- * the packs in the order of their expiry.
+ * The expected ledger. This model charges every cause only once, one credit at a time. It uses the allowance before the
+ * packs, and the packs in the order of their expiry.
  */
 class Model {
   private readonly done = new Set<string>();

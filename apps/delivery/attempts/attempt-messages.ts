@@ -21,8 +21,8 @@ export interface Recorded<D extends Addressed = AttemptResult['delivery']> exten
 }
 
 /**
- * Maximum number of attempts in one message. It limits the size of messages whose attempts have long addresses, and of
- * the batches that consumers read.
+ * Maximum number of attempts in one message. This number limits the size of messages whose attempts have long
+ * addresses, and of the batches that consumers read.
  */
 const MAX_PER_MESSAGE = 50;
 

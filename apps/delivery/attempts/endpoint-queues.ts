@@ -18,8 +18,8 @@ interface EndpointQueue {
   underWay: Map<Delivery, number>;
   waiting: { delivery: Delivery; callback: AttemptCallback }[];
   /**
-   * Maximum number of running requests. It is 1 if the endpoint hangs: this request tests whether the endpoint responds
-   * again.
+   * Maximum number of running requests. If the endpoint hangs, the number is 1: this request tests whether the endpoint
+   * responds again.
    */
   allowed: number;
   /** True if the last request was slow and got no response. */

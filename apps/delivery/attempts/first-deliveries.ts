@@ -106,8 +106,8 @@ export class FirstDeliveries {
       };
       const reason = skipReasonOf(delivery, channel, keyword);
       if (reason !== undefined) result.unsent.push({ ...delivery, reason });
-      // The message waits if the channel accepts no message now. It also waits while earlier messages of the channel
-      // wait, because these must be sent first.
+      // The message waits if the channel accepts no message now. The message also waits while earlier messages of the
+      // channel wait, because these must be sent first.
       else if (known.pausedUntil > now || crowded.has(key) || !this.pace.take(endpoint, channelKind, now))
         result.paced.push(delivery);
       else result.deliveries.push(delivery);

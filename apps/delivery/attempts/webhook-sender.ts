@@ -10,8 +10,8 @@ const RESPONSE_BYTES = 64 * 1024;
 
 /**
  * Makes one attempt.
- * @param callback is called once. It gets the attempt, also if the attempt failed. It gets an error only after a defect
- * of Earshot
+ * @param callback called exactly once: with the attempt, even if the attempt failed, or with an error after a defect of
+ *   Earshot
  */
 export function sendWebhook(http: OutboundDispatcher, delivery: Delivery, callback: AttemptCallback): void {
   const at = Date.now();

@@ -10,7 +10,7 @@ import { ChannelPace } from './pace.js';
 const PUBLIC_URL = 'https://earshot.example.org';
 const accepted: MailOutcome = { accepted: true, statusCode: 250, isRecipientRefused: false, message: '' };
 
-/** A mail server that accepts few mails at the same time. It answers when the spec calls `answer`. */
+/** A mail server that accepts few mails at the same time, and answers when the spec calls `answer`. */
 class SlowMail implements OutboundMail {
   readonly sent: string[] = [];
   private readonly running: (() => void)[] = [];

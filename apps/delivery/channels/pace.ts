@@ -28,7 +28,7 @@ const MAX_PAUSE_MS = 10_000;
 
 /**
  * Maximum number of destinations in memory. If there are more, the least recently used ones are removed. A destination
- * that is removed too early can get too many messages; it then answers 429.
+ * that is removed too early can get too many messages. The destination then answers 429.
  */
 const MAX_REMEMBERED = 20_000;
 

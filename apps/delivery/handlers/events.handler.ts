@@ -18,8 +18,8 @@ const BATCH_TIMEOUT_MS = 1000;
 /** How often a batch checks whether only late or slow attempts are left. */
 const LOOK_MS = 20;
 /**
- * A slow attempt becomes due in the retry lane after this time. It ends earlier, so the retry lane repeats it only
- * after a crash.
+ * A slow attempt becomes due in the retry lane after this time. Normally the attempt has ended before, so the retry
+ * lane repeats it only after a crash.
  */
 const UNDER_WAY_MS = 15_000;
 /** A delivery for which no connection was free waits this long before its next attempt. */

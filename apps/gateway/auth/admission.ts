@@ -82,8 +82,8 @@ export class Admission {
   }
 
   /**
-   * Returns whether the key or session of a running request is valid now. It can have been revoked after the request
-   * began.
+   * Returns whether the key or session of a running request is valid now: the key or session can have been revoked
+   * after the request began.
    */
   async isStillValid(request: FastifyRequest): Promise<boolean> {
     const credential = this.credentialOf(request);

@@ -3,7 +3,7 @@ import { SignedText } from '#secrets';
 
 /**
  * Writes and reads cursors. A cursor is signed, and valid only for the list and filters for which it was made. Clients
- * cannot use its content.
+ * must not use its content.
  */
 export class Cursors {
   private readonly signed: SignedText;

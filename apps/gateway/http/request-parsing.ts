@@ -7,8 +7,8 @@ import { refuseOversizeJson } from './counted-json.js';
 import { requestIdOf } from './request-context.js';
 
 /**
- * Maximum length of a parameter in a path. It is longer than any URL that Node accepts, so that a long id is reported
- * as invalid, not as too long.
+ * Maximum length of a parameter in a path. The limit is longer than any URL that Node accepts, so that a long id is
+ * reported as invalid, not as too long.
  */
 const MAX_PARAMETER_LENGTH = 65_536;
 

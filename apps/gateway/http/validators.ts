@@ -48,7 +48,7 @@ export function NotBlank(): PropertyDecorator {
   );
 }
 
-/** Requires a UUID. It is converted to its canonical spelling, so that the same id is always the same key of a map. */
+/** Requires a UUID, and converts it to the canonical spelling, so that the same id is always the same key of a map. */
 export function Id(): PropertyDecorator {
   return all(
     IsUUID(),
@@ -99,7 +99,7 @@ export function flat(value: unknown): unknown {
 /** Requires a map with the user's own keys. Its keys and values are not changed. */
 export function KeepUnchanged(): PropertyDecorator {
   return all(
-    // A type that class-transformer does not look into. It would throw on keys such as `constructor`.
+    // A type into which class-transformer does not look. On keys such as `constructor`, class-transformer would throw.
     Type(() => Boolean),
     Transform(({ obj, key }) => (obj as Record<string, unknown>)[key], { toClassOnly: true }),
   );

@@ -24,8 +24,8 @@ const SAMPLE_SIZE = 5_000;
 const MAX_RARE_SHARE = 0.05;
 const MIN_RARE_WEIGHT = weightOf(MAX_RARE_SHARE * SAMPLE_SIZE, SAMPLE_SIZE);
 /**
- * Number of candidates that are selected by words: they contain the most rare words of the question. Their meaning can
- * be far from the question.
+ * Number of candidates that are selected because they contain the most rare words of the question. The meaning of such
+ * candidates can be far from the question.
  */
 const CANDIDATES_BY_WORDS = 50;
 /** The second ranking uses at least this number of the nearest mentions. */
@@ -186,8 +186,8 @@ function greatest(values: readonly string[]): string {
 }
 
 /**
- * Returns the numbers of a vector as SQL. They are safe in the statement because Earshot computed them. As a parameter,
- * they might not fit into the address of the request.
+ * Returns the numbers of a vector as SQL. The numbers are safe in the statement because Earshot computed them. As a
+ * parameter, the vector might not fit into the address of the request.
  */
 function vectorSql(vector: Uint8Array): string {
   return `[${Array.from(fromBfloat16(vector), (value) => value.toPrecision(4)).join(',')}]::Array(BFloat16)`;

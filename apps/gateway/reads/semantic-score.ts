@@ -47,9 +47,10 @@ export function weightOf(count: number, total: number): number {
 }
 
 /**
- * Returns the candidates without duplicates, best first. They are ranked twice: in the second ranking, a mention also
- * counts as near if its meaning is near the meaning of the best mentions. This improves the results of questions with
- * few words. If there are several questions, a mention gets the score of the nearest question.
+ * Returns the candidates without duplicates, best first. The candidates are ranked twice: in the second ranking, a
+ * mention also counts as near if its meaning is near the meaning of the best mentions. The second ranking improves the
+ * results of questions with few words. If there are several questions, a mention gets the score of the nearest
+ * question.
  */
 export function ranked(
   meanings: readonly Meaning[],

@@ -33,8 +33,8 @@ export interface NewSession {
 }
 
 /**
- * The condition for a valid session: it has not expired, and its member was not removed and has not changed the
- * password.
+ * The condition for a valid session: the session has not expired, and its member was not removed and has not changed
+ * the password.
  */
 const VALID = `s.expires_at > now() AND m.removed_at IS NULL AND m.password_version = s.password_version`;
 

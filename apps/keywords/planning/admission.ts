@@ -58,8 +58,8 @@ export class Admission {
   }
 
   /**
-   * Admits a change of a keyword. Unchanged parts are not checked, even if the plan is smaller now. They are checked
-   * when the keyword resumes after a pause that the plan caused.
+   * Admits a change of a keyword. Unchanged parts are not checked, even if the plan is smaller now. Such parts are
+   * checked when the keyword resumes after a pause that the plan caused.
    * @param keyword the keyword with its current definition; this keyword is not counted
    * @param counted like `ofNew`
    * @throws Refusal like `ofNew`, except for credits

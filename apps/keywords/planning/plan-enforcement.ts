@@ -21,8 +21,8 @@ interface Subject {
 }
 
 /**
- * Maximum number of times that an enforcement checks whether everything fits. It checks again, because a keyword that
- * is created meanwhile can take the place of a resumed keyword.
+ * Maximum number of passes of an enforcement. Each pass checks again whether everything fits, because a keyword that is
+ * created meanwhile can take the place of a resumed keyword.
  */
 const MAX_PASSES = 5;
 

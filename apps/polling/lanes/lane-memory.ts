@@ -3,8 +3,8 @@ import type { HealthState } from '../domain/health.js';
 import type { Spent } from '../domain/quotas.js';
 
 /**
- * What a lane has learned about its upstream. This is stored in Postgres, so that it is known after the lane has moved
- * to another replica, and after a restart.
+ * What a lane has learned about its upstream. The memory is stored in Postgres, so that it is available after the lane
+ * has moved to another replica, and after a restart.
  */
 export interface LaneMemory extends HealthState {
   blockedUntil: Date;

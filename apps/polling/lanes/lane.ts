@@ -80,8 +80,8 @@ export class Lane {
   }
 
   /**
-   * Number of searches that may run at the same time. It is 1 while the lane tests whether an upstream that failed
-   * works again.
+   * Number of searches that may run at the same time. The number is 1 while the lane tests whether an upstream that
+   * failed works again.
    */
   get concurrency(): number {
     const share = Math.max(1, Math.floor(this.connector.budget.concurrency / this.parts.lanes));

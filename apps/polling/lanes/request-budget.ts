@@ -121,8 +121,8 @@ export class RequestBudget {
   }
 
   /**
-   * Returns the limits for the lane's requests of this kind. Requests with a separate bucket ignore the lane's waits.
-   * They use the lane's quotas, and are cancelled when the lane stops.
+   * Returns the limits for the lane's requests of this kind. Requests with a separate bucket ignore the lane's waits,
+   * but use the lane's quotas and are cancelled when the lane stops.
    */
   limits(pace: Pace = {}): UpstreamBudget {
     return {

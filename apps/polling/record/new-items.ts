@@ -14,7 +14,10 @@ export const MAX_KEPT = 1_000;
 const BACKDATED_MS = 24 * 3_600_000;
 const BACKDATED_SOURCES = new Set(['rss']);
 
-/** An item of a check. `backfilled`: published before the watch began; it is kept as a mention, but not sent. */
+/**
+ * An item of a check. `backfilled`: the item was published before the watch began, so it is kept as a mention, but not
+ * sent.
+ */
 export interface KeptItem extends MatchedSourceItem {
   backfilled: boolean;
 }

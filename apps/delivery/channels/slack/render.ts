@@ -19,8 +19,8 @@ type RichSection = Extract<
 type Inline = RichSection['elements'][number];
 
 /**
- * Returns the message for an incoming webhook of Slack. Slack parses no markup in rich text. It parses control
- * characters in `text`, which notifications show, and in plain text (header and footer), so these texts are escaped.
+ * Returns the message for an incoming webhook of Slack. Slack parses no markup in rich text. Slack parses control
+ * characters in `text` (which notifications show) and in plain text (header and footer), so these texts are escaped.
  */
 export function renderSlack(message: Message): IncomingWebhookSendArguments {
   return fitted(

@@ -150,7 +150,10 @@ export class KeywordBodyDto extends TreatmentDto {
   languages?: string[] | null;
 }
 
-/** The read-only keys of a keyword. They are ignored in a body, so a keyword can be read and sent back. */
+/**
+ * The read-only keys of a keyword. A body may contain these keys, which are ignored, so that a keyword can be read and
+ * sent back.
+ */
 export const READ_ONLY_KEYS = [
   'id',
   'state',

@@ -10,8 +10,8 @@ import type { Logger } from '#telemetry';
 import { CommandClient } from '#transport';
 
 /**
- * Maximum time for the embedding of a question. It takes milliseconds with the local model, and seconds with an
- * external service.
+ * Maximum time for the embedding of a question. The embedding takes milliseconds with the local model, and seconds with
+ * an external service.
  */
 const TIMEOUT_MS = 30_000;
 

@@ -46,7 +46,7 @@ export class SemanticPages {
 
   /**
    * Returns the mentions nearest in meaning that earlier pages do not contain. Later pages use the window of the first
-   * page. They belong to the same question, so they are free for ten minutes.
+   * page. Later pages belong to the same question, so they are free for ten minutes.
    * @throws Refusal if the cursor is invalid, and every refusal of `QuestionClient.ask`
    */
   async page(request: SemanticRequest) {
