@@ -144,7 +144,7 @@ async function sendDigests(stage: Stage, analysis: BenchProgram): Promise<Run> {
   return { assembled, sent, before, peak };
 }
 
-/** Observes when all digests are stored, and the memory, until it is stopped. */
+/** Records the memory, and the time at which all digests are stored, until `stop` is called. */
 function observeRun({ bus, sink }: Stage, began: number, peak: Map<string, number>) {
   let assembled: number | undefined;
   let isOver = false;

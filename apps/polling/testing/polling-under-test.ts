@@ -39,7 +39,7 @@ export interface PollingStores {
   bus: Bus;
   store: EventStore;
   /**
-   * Schedules a watch without a keyword, as the projection of KEYWORDS does. No worker claims it before `due` is
+   * Schedules a watch without a keyword, as the projection of KEYWORDS does. No worker claims the watch before `due` is
    * called.
    */
   watch(more?: WatchInit): Promise<string>;
@@ -61,7 +61,7 @@ export interface WatchInit {
   intervalSeconds?: number;
   backfill?: boolean;
   match?: MatchMode;
-  /** The credits of its account; by default more than enough. */
+  /** The credits of the watch's account; by default more than enough. */
   credits?: number;
 }
 
@@ -179,12 +179,12 @@ export class Upstream {
   failure: { status: number; headers?: Record<string, string> } | undefined;
   /** The memory that each read received. Each read stores its own number, as a mark and in the history. */
   states: Record<string, unknown>[] = [];
-  /** Requests wait until it resolves. */
+  /** Requests wait until this promise resolves. */
   gate: Promise<void> = Promise.resolve();
   requestsPerMinute = 600_000;
   /** Duration of a response. */
   answerMs = 0;
-  /** Whether it has a feed, which always responds immediately. */
+  /** Whether the upstream has a feed, which always responds immediately. */
   hasFeed = false;
   /** Number of requests of a read of the feed. */
   feedPages = 0;

@@ -6,7 +6,7 @@ import type { SimPost } from '../../world/post.js';
 
 /** One engine of the source ai_answers. */
 export interface SimulatedEngine {
-  /** Its path, as a route. */
+  /** The path of the engine's API, as a route. */
   path: string;
   /** Creates the handler of its requests in one world. */
   open(context: SimContext): (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
