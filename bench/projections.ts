@@ -38,7 +38,7 @@ helpWanted(`
 Usage: node dist/bench/projections.js [--keywords 4000] [--events 20000] [--rounds 6]
 
 Messages go to the handlers of the projections \`keywords\` and \`schedule\` (Postgres, 200 messages a batch), and of the sinks of
-mentions and of the events' index (ClickHouse, 2,000 a batch, two batches at once, as their consumers do). The baseline for each
+mentions and of the events' index (ClickHouse, 2,000 a batch, two concurrent batches, as their consumers do). The baseline for each
 is a loop that has the same rows ready and writes them with pg or ClickHouse's client: one INSERT for each table and batch. In
 Postgres, each batch is one transaction. Takes about a minute.
 `);
@@ -218,7 +218,7 @@ async function comparisonInClickHouse(
 ): Promise<Comparison> {
   const rows: unknown[] = [];
   const keeping = { insert: async ({ values }: { values: unknown[] }) => rows.push(...values) };
-  // Runs as many batches at once as the consumers of the sinks (`batchesAtOnce`).
+  // Runs as many batches at the same time as the consumers of the sinks (`batchesAtOnce`).
   const run = async (sink: ReturnType<SinkOn>) => {
     const open = batches(messages, CLICKHOUSE_BATCH);
     const work = async () => {

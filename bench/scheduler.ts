@@ -77,7 +77,7 @@ function requestsOfAll(schedule: Schedule): void {
     const distinct = [...new Set(intervals)];
     const shortest = Math.min(...distinct);
     total.ours += requestsOf(origin, distinct, shortest);
-    // Every watch on its own grid: only ticks at the same instant share a request.
+    // Every watch is read at its own ticks: only ticks at the same instant share a request.
     total.ownGrid += requestsOf(origin, distinct, Infinity);
     total.fewest += ticks(origin, shortest, shortest).length;
     for (const interval of intervals) total.unshared += Math.floor(HORIZON_MS / (interval * 1000));
@@ -116,7 +116,7 @@ function ticks(origin: number, interval: number, shortest: number): number[] {
   }
 }
 
-/** The same searches with more watches each, none with a shorter interval than the first. */
+/** Compares searches with one watch and with more watches. No further watch has a shorter interval than the first. */
 function requestsByWatchesPerSearch(): void {
   const searches = Array.from({ length: 1_000 }, (_, n) => ({
     origin: originOf(`hackernews:${n}`, false),

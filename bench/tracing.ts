@@ -1,7 +1,7 @@
 /**
  * Measures the cost of tracing: how fast accumulated checks pass through analysis to the webhook and all
  * tables, with tracing off and with 1 % of the traces recorded. The same installation is started again for
- * each turn of a run. `npm run -s build && node dist/bench/tracing.js`
+ * each measurement. `npm run -s build && node dist/bench/tracing.js`
  */
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -37,8 +37,8 @@ export interface Round {
  * A round of the delivery service: fills EVENTS while the service is suspended, resumes it, and waits until
  * the receiver has every delivery and the service has acknowledged every event. The service acknowledges an event
  * when its attempts are stored.
- * @param options `onlyHealthy`: the result is that of the deliveries to healthy endpoints; `hangs`: the others hang, so the
- * receiver does not wait for deliveries to them
+ * @param options `onlyHealthy`: the result is that of the deliveries to healthy endpoints; `hangs`: the other endpoints
+ * hang, so the receiver does not wait for their deliveries
  * @throws Error when ATTEMPTS lacks a delivery, when a signature is wrong, or when no signature was checked
  */
 export async function deliverOurs(

@@ -21,7 +21,7 @@ export type ErrorCode = AnyError['code'] | 'UNKNOWN';
 /** One invalid part of a request. `path` names the field in the request body, such as `sources.0.source`. */
 export type Fault = Schemas['Fault'];
 
-/** The API refused the request, or failed. It is thrown after the last retry, or at once if a retry is not allowed. */
+/** The API refused the request, or failed. Thrown after the last retry, or immediately if a retry is not allowed. */
 export class EarshotError extends Error {
   override readonly name = 'EarshotError';
   /** HTTP status */
@@ -49,8 +49,8 @@ export class EarshotError extends Error {
 }
 
 /**
- * No complete response arrived: the connection failed, or the time limit was exceeded. It is thrown after the last
- * retry, or at once if a retry is not allowed. `cause` is the error of `fetch`.
+ * No complete response arrived: the connection failed, or the time limit was exceeded. Thrown after the last
+ * retry, or immediately if a retry is not allowed. `cause` is the error of `fetch`.
  */
 export class EarshotConnectionError extends Error {
   override readonly name = 'EarshotConnectionError';

@@ -4,9 +4,9 @@ import type { components } from './api.js';
 export type Envelope = components['schemas']['Envelope'];
 
 /**
- * The delivery could not be verified: it is not from Earshot, was changed, or was signed too long before or after the
- * present time. Also thrown if the secret is wrong, if the account uses the legacy signature, and if the body is not
- * JSON. Answer 400 and ignore the delivery.
+ * Thrown if a delivery cannot be verified: it is not from Earshot, was changed, or was signed too long before or after
+ * the present time. Also thrown if the secret is wrong, if the account uses the legacy signature, and if the body is
+ * not JSON. Answer 400 and ignore the delivery.
  */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';

@@ -8,7 +8,7 @@ import type { SimPost } from '../../world/post.js';
 export interface SimulatedEngine {
   /** The path of the engine's API, as a route. */
   path: string;
-  /** Creates the handler of its requests in one world. */
+  /** Creates the handler of the engine's requests in one world. */
   open(context: SimContext): (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
   /** A refusal in the engine's format; `message` is used for a status for which the engine has no text. */
   refuse(reply: FastifyReply, status: number, message: string): FastifyReply;

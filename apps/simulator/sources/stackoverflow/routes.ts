@@ -249,7 +249,7 @@ function throttled(reply: FastifyReply, seconds: number): FastifyReply {
   return refusal(reply, 502, 'throttle_violation', message);
 }
 
-/** The real API always compresses its responses; the simulator compresses them if the client accepts that. */
+/** The real API always compresses its responses; the simulator does so only if the client accepts gzip. */
 async function compress(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
   const isAsked = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
   if (!isAsked || typeof payload !== 'string' || payload === '' || reply.raw.headersSent) return payload;

@@ -19,7 +19,7 @@ export function stateOf(handle: string): AccountState {
   return STATES.find((state) => handle.toLowerCase().includes(state)) ?? 'open';
 }
 
-/** The number of an account. The case of its handle does not matter. */
+/** The number of the account with this handle, in upper or lower case. */
 export function accountIdOf(handle: string): string {
   return `1${charactersFrom(`x account ${handle.toLowerCase()}`, DIGITS, 18)}`;
 }
@@ -33,7 +33,7 @@ export class Accounts {
 
   constructor(private readonly world: World) {}
 
-  /** After this call, the account can be found by its number. */
+  /** Stores the account, so that X finds it by its number. */
   show(handle: string): void {
     const id = accountIdOf(handle);
     if (!this.handles.has(id)) this.handles.set(id, handle);
