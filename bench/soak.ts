@@ -34,7 +34,7 @@ Usage: node dist/bench/soak.js [--minutes 30] [--load 10] [--run-in 0] [--run-in
 Starts the demo in a temporary directory, sends --load requests a second of fifteen kinds (reads, estimates, keywords that
 are created and purged, labels, webhook tests, refused bodies, bad keys), and samples the memory of each process every ten
 seconds. With --load 0.001 there are almost no requests.
-  --run-in MINUTES      before that, sends --run-in-load requests a second for this time, which fills the blocks that
+  --run-in MINUTES      first sends --run-in-load requests a second for this time, which fills the blocks that
                         nats-server keeps in memory (up to 8 MiB for each stream); these samples have negative minutes
   --plot FILE.svg       draws the samples
   --samples FILE.csv    stores the samples

@@ -26,7 +26,7 @@ const VALUES: Record<string, (post: SimPost) => string[]> = {
 
 /**
  * A query of the Research API: all of `and`, any of `or`, none of `not`. A keyword can be anywhere in a description, in
- * any case.
+ * upper or lower case.
  */
 export function tiktokQuery(query: unknown): Query {
   if (typeof query !== 'object' || query === null) return { refusal: 'Missing query' };
