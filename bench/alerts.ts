@@ -126,7 +126,7 @@ await runBench(async (cleanup) => {
   );
 });
 
-/** Alarms of a rule that compares the last hour with a level. */
+/** Returns the alarms of a rule that compares the last hour with a level. */
 function alarms(
   counts: readonly BinCount[],
   levelAt: (series: CountedSeries, to: number) => number,
@@ -145,7 +145,7 @@ function hourBefore(series: CountedSeries, to: number): number {
   return series.count({ from: to - HOUR_MS, to }, false, [SEARCH]);
 }
 
-/** Median delay of the reported bursts, and their share. */
+/** Returns the median delay of the reported bursts, and their share. */
 function delayText(bursts: readonly Burst[], times: readonly number[]): string {
   const delays = bursts.flatMap(({ from, to }) => {
     const first = times.find((at) => at > from && at <= to);

@@ -218,7 +218,7 @@ function nextBody() {
   };
 }
 
-/** A plain pg pool, which plans each statement at each run. */
+/** Creates a plain pg pool, which plans each statement at each run. */
 function plainPool(connectionString: string): pg.Pool {
   return new pg.Pool({ connectionString, max: AT_ONCE });
 }

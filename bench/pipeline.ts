@@ -198,7 +198,7 @@ async function publishByTheClock(upstream: Pool, words: string): Promise<number[
   return due;
 }
 
-/** The times at which the variant's polls reached the upstream, oldest first. */
+/** Returns the times at which the variant's polls reached the upstream, oldest first. */
 async function pollsOf(upstream: Pool, who: Variant): Promise<number[]> {
   const { requests } = await get<{ requests: { at: string; url: string }[] }>(
     upstream,

@@ -203,7 +203,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return performance.now() - began;
 }
 
-/** Distinct random numbers below the limit. */
+/** Returns distinct random numbers below the limit. */
 function pick(random: () => number, below: number, count: number): Set<number> {
   const picked = new Set<number>();
   while (picked.size < Math.min(count, below)) picked.add(Math.floor(random() * below));

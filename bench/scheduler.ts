@@ -99,7 +99,7 @@ function requestsOfAll(schedule: Schedule): void {
   target('requests / sum over distinct searches', total.ours / total.fewest, 1.02, 'at most');
 }
 
-/** The number of distinct instants at which the search is read. */
+/** Returns the number of distinct instants at which the search is read. */
 function requestsOf(origin: number, intervals: readonly number[], shortest: number): number {
   if (intervals.length === 1) return ticks(origin, intervals[0] ?? 0, shortest).length;
   const instants = new Set<number>();
@@ -247,7 +247,7 @@ async function emptyUpstream(cleanup: Cleanup): Promise<{ url: string; next(): P
   };
 }
 
-/** Resident memory of the process, in bytes. */
+/** Returns the resident memory of the process, in bytes. */
 function residentOf(pid: number): number {
   const [, pages = '0'] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ');
   return Number(pages) * 4096;

@@ -232,7 +232,7 @@ function mainLine({ rss, pss }: { rss: Point[]; pss: Point[] }): Point[] {
   return pss.length > 0 ? pss : rss;
 }
 
-/** The samples after the run-in. Samples of the run-in have negative minutes. */
+/** Returns the samples after the run-in. Samples of the run-in have negative minutes. */
 function withoutRunIn(series: Series): Series {
   const measured = (points: readonly Point[]) => points.filter(({ minute }) => minute >= 0);
   return new Map(

@@ -48,7 +48,7 @@ export async function makeScene(
   return { accountId, secret, watches };
 }
 
-/** New events, alternating between watches, in the form that analysis produces. */
+/** Returns new events, alternating between watches, in the form that analysis produces. */
 export function makeEvents({ accountId, watches }: Scene, count: number): SceneEvent[] {
   const finishedAt = isoOf(Date.now());
   return Array.from({ length: count }, (_, n) => {

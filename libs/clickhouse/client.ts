@@ -72,7 +72,7 @@ function isFromServer(error: unknown): boolean {
   return error instanceof ClickHouseError;
 }
 
-/** An error in our own data, for example a value that cannot be written as JSON. */
+/** Tests whether an error is in our own data, for example a value that cannot be written as JSON. */
 function isDataError(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
 }

@@ -43,13 +43,13 @@ export interface PollingStores {
    * called.
    */
   watch(more?: WatchInit): Promise<string>;
-  /** The reservations of the accounts: credits by id. */
+  /** Returns the reservations of the accounts: credits by id. */
   reservations(): Promise<Record<string, number>>;
   /** Pauses or resumes a watch, or changes its interval. */
   change(watchId: string, change: { isActive?: boolean; intervalSeconds?: number }): Promise<void>;
   /** Makes the next check of these watches due now; no other watch is due then. */
   due(...watchIds: string[]): Promise<void>;
-  /** The checks of a watch in the stream. */
+  /** Returns the checks of a watch in the stream. */
   checksOf(watchId: string): Promise<Check[]>;
   drop(): Promise<void>;
 }
@@ -265,12 +265,15 @@ export class Upstream {
   }
 }
 
-/** The check of a watch with its price, for a source with one priced part. */
+/** Returns the check of a watch with its price, for a source with one priced part. */
 export function priced(search: DueSearch, watch: DueWatch): PricedCheck {
   return { search, watch, price: checkPriceOf({}, search, watch), matchMode: search.match };
 }
 
-/** A worker on the first lane of the upstream. `learned`: what the lane has stored about its upstream, oldest first. */
+/**
+ * Returns a worker on the first lane of the upstream. `learned`: what the lane has stored about its upstream, oldest
+ * first.
+ */
 export function workerOn(
   upstream: Upstream,
   { database, store }: PollingStores,

@@ -35,14 +35,14 @@ export function chatRoutes(app: FastifyInstance, chat: ChatService, inbox: Inbox
   });
 }
 
-/** The objects of a list; empty if the value is not a list. */
+/** Returns the objects of a list; empty if the value is not a list. */
 export function objectsIn(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value)
     ? value.filter((one): one is Record<string, unknown> => typeof one === 'object' && one !== null)
     : [];
 }
 
-/** The value, if it is a string; otherwise an empty string. */
+/** Returns the value, if it is a string; otherwise an empty string. */
 export function textIn(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

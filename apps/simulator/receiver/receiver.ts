@@ -76,7 +76,7 @@ export class Receiver {
     this.hookOf(hook).behaviour = behaviour;
   }
 
-  /** The newest deliveries of a hook, oldest first. */
+  /** Returns the newest deliveries of a hook, oldest first. */
   deliveries(hook: string): readonly Delivery[] {
     return this.hooks.get(hook)?.deliveries ?? [];
   }

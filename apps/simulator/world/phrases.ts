@@ -134,7 +134,7 @@ export function compose(random: Random): Writing {
   };
 }
 
-/** An invented person. */
+/** Returns an invented person. */
 export function personFrom(random: Random): { handle: string; name: string } {
   const [first, second] = [pick(random, FIRST), pick(random, SECOND)];
   const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);

@@ -47,7 +47,7 @@ export interface Client {
     path: P,
     ...options: OptionalArgument<OptionsOf<'get', P>>
   ): AsyncGenerator<RowOf<P>, void, undefined>;
-  /** The unread response of a GET, for exports and other files. */
+  /** Returns the unread response of a GET, for exports and other files. */
   download<P extends PathsOf<'get'>>(
     path: P,
     ...options: OptionalArgument<OptionsOf<'get', P>>
@@ -63,7 +63,7 @@ type AnyOptions = CallOptions & {
 };
 
 /**
- * A client of one installation, as one account.
+ * Creates a client of one installation, as one account.
  *
  *     const earshot = createClient({ baseUrl: 'http://127.0.0.1:8080', apiKey });
  *     for await (const mention of earshot.paginate('/v1/mentions', { query: { source: ['reddit'] } })) …

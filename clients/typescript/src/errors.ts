@@ -58,7 +58,7 @@ export class EarshotConnectionError extends Error {
 
 const MAX_MESSAGE_LENGTH = 300;
 
-/** The error that a response with a status of 400 or more describes. */
+/** Returns the error that a response with a status of 400 or more describes. */
 export async function errorOf(response: Response): Promise<EarshotError> {
   const text = await response.text().catch(() => '');
   const body = parsed(text);
@@ -73,7 +73,7 @@ export async function errorOf(response: Response): Promise<EarshotError> {
   return new EarshotError(`HTTP ${response.status}: ${message}`, { ...shared, code: 'UNKNOWN' });
 }
 
-/** The seconds of `Retry-After`, which is a number or a date. */
+/** Returns the seconds of `Retry-After`, which is a number or a date. */
 export function retryAfterSeconds(headers: Headers, now = Date.now()): number | undefined {
   const text = headers.get('retry-after');
   if (text === null || text === '') return undefined;

@@ -48,7 +48,10 @@ function isTemporary({ status, code }: EarshotError, isRepeatable: boolean): boo
   return isRepeatable && REPEATABLE_STATUSES.has(status);
 }
 
-/** A random time between half of the wait and the whole wait, so that many clients do not retry at the same time. */
+/**
+ * Returns a random time between half of the wait and the whole wait, so that many clients do not retry at the same
+ * time.
+ */
 export function backoffMs(tried: number): number {
   const max = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** tried);
   return max / 2 + Math.random() * (max / 2);

@@ -134,7 +134,10 @@ function tagged(posts: readonly SimPost[], first: string, { all }: ParsedRequest
     .map(({ post }) => post);
 }
 
-/** One page by `max_id`, `since_id`, `min_id` and `limit`; the header contains the previous and the next page. */
+/**
+ * Answers with one page by `max_id`, `since_id`, `min_id` and `limit`; the header contains the previous and the next
+ * page.
+ */
 function timeline(
   posts: readonly SimPost[],
   path: string,
@@ -172,7 +175,7 @@ function timeline(
   );
 }
 
-/** The posts between two ids, newest first. */
+/** Returns the posts between two ids, newest first. */
 function newest(
   posts: readonly SimPost[],
   { after, before }: { after: string; before: string | undefined },

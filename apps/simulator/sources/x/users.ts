@@ -92,7 +92,9 @@ export class Users {
   }
 }
 
-/** The profile of a protected account is visible to all. */
+/**
+ * Returns the state of an account for a request for its profile: the profile of a protected account is visible to all.
+ */
 function profileState(handle: string): ReturnType<typeof stateOf> {
   const state = stateOf(handle);
   return state === 'protected' ? 'open' : state;
