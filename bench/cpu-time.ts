@@ -79,7 +79,10 @@ function readProcess(pid: number): RunningProcess | undefined {
   }
 }
 
-/** `delivery` for `node …/apps/delivery/main.js`, `receiver` for `node …/receiver.js`, `nats-server` for its binary. */
+/**
+ * Returns the name of a process: `delivery` for `node …/apps/delivery/main.js`, `receiver` for `node …/receiver.js`,
+ * `nats-server` for the binary of nats-server.
+ */
 function nameOf(words: readonly string[]): string {
   const program = words.find((word) => word.endsWith('.js')) ?? words[0] ?? '';
   const parts = program.split(/[/ ]/).filter(Boolean);

@@ -87,7 +87,7 @@ export function temporaryDirectory(cleanup: Cleanup): string {
   return directory;
 }
 
-/** Embedded stores for the bench, in a temporary directory. */
+/** Starts embedded stores for the bench, in a temporary directory. */
 export async function benchStores(cleanup: Cleanup): Promise<EmbeddedStores> {
   const dataDir = join(temporaryDirectory(cleanup), 'data');
   const stores = await startEmbedded({ dataDir, log: { info: () => {}, warn: printProgress } });
@@ -135,7 +135,7 @@ export function target(what: string, value: number, bound: number, side: 'at lea
   );
 }
 
-/** Load averages of 1 and 5 minutes, which include other programs. */
+/** Returns the load averages of 1 and 5 minutes, which include other programs. */
 export function load(): string {
   return loadavg()
     .slice(0, 2)

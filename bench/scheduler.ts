@@ -53,7 +53,10 @@ await runBench(async (cleanup) => {
   printProgress(load());
 });
 
-/** Zipf's law with exponent 1: the most watched search has tens of thousands of watches, most have one or a few. */
+/**
+ * Draws the watches by Zipf's law with exponent 1: the most watched search has tens of thousands of watches, and most
+ * searches have one or a few.
+ */
 function drawSchedule(): Schedule {
   printProgress(`drawing ${WATCHES} watches over ${SEARCHES} searches`);
   const schedule: Schedule = Array.from({ length: SEARCHES }, () => [draw(INTERVALS)]);

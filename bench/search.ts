@@ -90,8 +90,8 @@ async function encoding(): Promise<void> {
 }
 
 /**
- * The precision of the first ten, and how many answers without a common content word are among them, compared with BM25
- * over the same texts.
+ * Measures the precision of the first ten answers, and how many of them share no content word with the question,
+ * compared with BM25 over the same texts.
  */
 async function quality(
   { database, clickhouse, gatewayUrl }: Bench,

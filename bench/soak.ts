@@ -198,7 +198,7 @@ async function sample(series: Series, pid: number, url: string, minute: number):
   }
 }
 
-/** Used part of V8's heap, including garbage that is not collected yet; NaN if there was no response. */
+/** Returns the used part of V8's heap, including garbage that is not collected yet; NaN if there was no response. */
 async function heapOf(url: string): Promise<number> {
   const text = await request(`${url}/metrics`).then(
     ({ body }) => body.text(),

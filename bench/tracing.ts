@@ -134,7 +134,7 @@ async function processBacklog(
   return { rate: events / seconds, micros: (used * 1e6) / events };
 }
 
-/** Each check has its own trace, as if each came from a separate read. A share of the traces is recorded. */
+/** Publishes checks. Each has its own trace, as after a separate read. A share of the traces is recorded. */
 async function publishChecks({ js }: Bus, scene: Scene, count: number, share: number): Promise<void> {
   const checks = makeChecks(scene, count, ITEMS);
   for (let at = 0; at < checks.length; at += WINDOW)

@@ -137,7 +137,7 @@ function keepLog(app: FastifyInstance, requests: RequestLog, faults: Faults): vo
   });
 }
 
-/** Sign-in forms are passed on as text, and parsed by their routes. */
+/** Passes sign-in forms on as text; their routes parse them. */
 function readForms(app: FastifyInstance): void {
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',

@@ -63,7 +63,7 @@ export function burstsIn(
   return bursts;
 }
 
-/** Knuth's method. It is slow for a large mean, but the mean of five minutes is small. */
+/** Draws a Poisson number by Knuth's method, which is slow for a large mean, but the mean of five minutes is small. */
 function poisson(mean: number, random: Random): number {
   const limit = Math.exp(-mean);
   let count = 0;

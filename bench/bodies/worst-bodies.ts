@@ -54,7 +54,7 @@ function manyRules(): string {
   return JSON.stringify({ ...sound, rules: Array(20).fill(rule) as unknown[] });
 }
 
-/** As many distinct keys of this length as fit. */
+/** Returns as many distinct keys of this length as fit. */
 function manyKeys(letters: number): string {
   const count = Math.floor((MAX_BODY_BYTES - 4096) / (letters + 5));
   const key = (n: number) => n.toString(36).padStart(letters, 'k');

@@ -8,7 +8,7 @@ const ALARMING = ['buy_intent', 'churn_risk', 'recommendation_request'];
 /** The bench counts a post with a lower relevance as irrelevant. */
 const IRRELEVANT_BELOW = 50;
 
-/** Stance on tweets about 100 topics. The tweets were not used for training. */
+/** Measures stance on tweets about 100 topics. The tweets were not used for training. */
 export async function measureStance(reader: BenchReader): Promise<void> {
   const rows = labelled('stance/topics.train.tsv');
   if (!rows) return;
@@ -112,7 +112,7 @@ function goldRelevance(readings: Read): void {
   irrelevance(confusion);
 }
 
-/** Relevance on the posts of the project, by the set that they belong to. */
+/** Measures relevance on the posts of the project, for each set of posts. */
 export async function measureOwnRelevance(reader: BenchReader): Promise<void> {
   const sets: Record<string, string> = {
     tune: 'weights fitted on these',

@@ -33,7 +33,7 @@ interface SeenMention {
 }
 
 /**
- * Sentiment through the running product: labelled posts appear at a simulated source, a keyword finds them by
+ * Measures sentiment through the running product: labelled posts appear at a simulated source, a keyword finds them by
  * its terms, and the API returns the mentions. For comparison, the same posts are also read directly.
  */
 export async function measureProduct(reader: BenchReader, cleanup: Cleanup): Promise<void> {

@@ -19,7 +19,7 @@ export class Confusion {
     return [...(this.counts.get(value)?.values() ?? [])].reduce((sum, count) => sum + count, 0);
   }
 
-  /** How often the value was read. */
+  /** Returns how often the value was read. */
   reads(value: string): number {
     return [...this.counts.keys()].reduce((sum, truth) => sum + this.count(truth, value), 0);
   }

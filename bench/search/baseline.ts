@@ -92,7 +92,7 @@ export class Sums {
   }
 }
 
-/** Spearman's rank correlation; equal values share their rank. */
+/** Returns Spearman's rank correlation; equal values share their rank. */
 export function spearman(x: readonly number[], y: readonly number[]): number {
   const [a, b] = [ranksOf(x), ranksOf(y)];
   const middle = (x.length - 1) / 2;

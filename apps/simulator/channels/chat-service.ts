@@ -21,7 +21,7 @@ export interface ChatService {
   refuse(reply: FastifyReply, status: number, message: string): FastifyReply;
 }
 
-/** The routes of a chat service. For a destination whose path contains `gone`, the service answers 404. */
+/** Adds the routes of a chat service. For a destination whose path contains `gone`, the service answers 404. */
 export function chatRoutes(app: FastifyInstance, chat: ChatService, inbox: Inbox): void {
   app.post(chat.path, { config: { source: chat.service } }, (request: FastifyRequest, reply) => {
     const body = (request.body ?? {}) as Record<string, unknown>;

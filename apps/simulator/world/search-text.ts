@@ -55,7 +55,7 @@ export function hasPhrase(text: readonly string[], phrase: readonly string[]): b
   return false;
 }
 
-/** Damerau-Levenshtein distance up to 2; 3 means more. */
+/** Returns the Damerau-Levenshtein distance up to 2; 3 means more. */
 export function typosBetween(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 2) return 3;
   let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, i) => i)];

@@ -187,7 +187,7 @@ export class World {
     };
   }
 
-  /** A comment answers one of the last posts of its community, or a comment below it. */
+  /** Attaches a comment to one of the last posts of its community, or to a comment below this post. */
   private attach(post: SimPost, random: Random): void {
     const roots: SimPost[] = [];
     const posts = this.bySource.get(post.source)!;

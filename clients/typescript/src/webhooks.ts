@@ -70,7 +70,7 @@ interface Signature {
   signatures: Uint8Array<ArrayBuffer>[];
 }
 
-/** `t=<unix seconds>,v1=<hex>`, with two `v1` parts for 24 hours after a rotation of the secret. */
+/** Parses `t=<unix seconds>,v1=<hex>`, with two `v1` parts for 24 hours after a rotation of the secret. */
 function signatureOf(header: string | undefined): Signature {
   if (header === undefined) throw new WebhookVerificationError('the header X-Signature is missing');
   if (/^[0-9a-f]{64}$/.test(header))

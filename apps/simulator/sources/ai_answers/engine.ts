@@ -61,7 +61,7 @@ export function tokensOf(text: string): number {
   return Math.ceil(text.length / 4);
 }
 
-/** Opaque text that only the engine can read. */
+/** Returns opaque text that only the engine can read. */
 export function opaque(seed: string, length: number): string {
   return charactersFrom(seed, 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_', length);
 }

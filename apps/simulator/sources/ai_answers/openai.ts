@@ -180,7 +180,7 @@ function usageOf(prompt: string, text: string): object {
   };
 }
 
-/** `48s`, `6m0s`, `120ms`. */
+/** Writes a duration in OpenAI's form: `48s`, `6m0s`, `120ms`. */
 function durationOf(ms: number): string {
   if (ms < 1000) return `${ms}ms`;
   const seconds = Math.ceil(ms / 1000);

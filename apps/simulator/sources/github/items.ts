@@ -101,7 +101,7 @@ export function labelsOf(post: SimPost): (typeof LABELS)[number][] {
   return LABELS.slice(start, start + 1);
 }
 
-/** True for one in five issues, pull requests and discussions. */
+/** Tests whether an item is closed: one in five issues, pull requests and discussions. */
 export function isClosed({ kind, score }: SimPost): boolean {
   return kind !== 'repository' && score % 5 === 0;
 }
@@ -172,7 +172,7 @@ function pullOf(post: SimPost, repository: string, closedAt: string | null): obj
   };
 }
 
-/** GitHub's web forms use CRLF line ends. */
+/** Returns the body of an item, with the CRLF line ends of GitHub's web forms. */
 function bodyOf({ text }: SimPost): string | null {
   return text === '' ? null : text.replaceAll('\n', '\r\n');
 }

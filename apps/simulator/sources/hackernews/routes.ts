@@ -80,7 +80,7 @@ function answerSearch(
   });
 }
 
-/** Algolia's answer after the thousandth hit: status 200, no hits, and a message. */
+/** Returns Algolia's answer after the thousandth hit: status 200, no hits, and a message. */
 function emptyPage(page: number, hitsPerPage: number): object {
   return {
     hits: [],

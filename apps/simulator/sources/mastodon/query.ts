@@ -8,8 +8,8 @@ const DAY_MS = 86_400_000;
 type Test = (post: SimPost) => boolean;
 
 /**
- * Compiles a full-text search. It finds only posts whose authors allow searching. A search consists of words, which match
- * by their stems, `"phrases"`, `-` to exclude, and the documented operators. All parts must match; OR is an
+ * Compiles a full-text search, which finds only posts whose authors allow searches. A search consists of words, which
+ * match by their stems, `"phrases"`, `-` to exclude, and the documented operators. All parts must match; OR is an
  * ordinary word.
  */
 export function statusTest(q: string): Test {

@@ -129,7 +129,7 @@ function accountView(account: Account, post: SimPost): object {
 }
 
 /**
- * Tests whether the full-text search finds the posts of the account. Accounts with `hidden` in their name do not allow
+ * Tests whether the full-text search finds the post. Accounts with `hidden` in their name do not allow
  * it.
  */
 export function isSearchable({ author }: SimPost): boolean {

@@ -226,7 +226,7 @@ function page(found: readonly SimPost[], request: FastifyRequest, reply: Fastify
   return send(listing(shown.map(thingOf), next, previous), request, reply);
 }
 
-/** Without `raw_json=1` every string has `&`, `<` and `>` as entities. */
+/** Sends JSON. Without `raw_json=1`, every string has `&`, `<` and `>` as entities. */
 function send(body: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const isRaw = queryOf(request).one('raw_json') === '1';
   const text = JSON.stringify(

@@ -195,7 +195,7 @@ function makeFilter(asked: ParsedRequest): FastifyReply {
   return answer(asked.reply, 200, wrapped([filter], asked));
 }
 
-/** In the search, one of the tags is enough; the list of questions requires all tags. */
+/** Returns the test of a search. One of the tags is enough here; the list of questions requires all tags. */
 function searchTest({ one }: ParsedRequest): (post: SimPost) => boolean {
   const matches = questionTest(one('q') ?? '');
   const [inTitle, inBody] = [one('title'), one('body')].map((text) => text && questionTest(text));

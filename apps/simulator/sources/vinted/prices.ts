@@ -80,7 +80,7 @@ function rateBetween(from: string, to: string, now: Date): number | undefined {
   return (bought / sold) * drift * (1 + MARKUP);
 }
 
-/** `20.0`, `86.28`: a decimal number with at least one decimal place. */
+/** Writes an amount like `20.0` or `86.28`: a decimal number with at least one decimal place. */
 function decimalOf(cents: number): string {
   return cents % 100 === 0 ? `${cents / 100}.0` : String(cents / 100);
 }

@@ -89,7 +89,7 @@ export function profileOf(handle: string): Record<string, unknown> {
   };
 }
 
-/** About three of ten accounts are verified. */
+/** Tests whether an account is verified: about three of ten are. */
 export function isVerifiedHandle(handle: string): boolean {
   return seededRandom('x verified', handle.toLowerCase())() < 0.3;
 }

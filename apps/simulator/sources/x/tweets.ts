@@ -86,7 +86,7 @@ export function mediaOf(post: SimPost): Record<string, unknown> | undefined {
   };
 }
 
-/** X writes milliseconds, but they are always 0. */
+/** Writes a time as X does: with milliseconds, which are always 0. */
 function wholeSeconds(at: number): string {
   return new Date(Math.floor(at / 1000) * 1000).toISOString();
 }

@@ -79,7 +79,7 @@ export function channelIdOf(author: string): string {
   return `UC${charactersFrom(`youtube channel ${author}`, BASE64URL, 22)}`;
 }
 
-/** Google's etag of one state of an object. */
+/** Returns Google's etag of one state of an object. */
 export function etagOf(what: string): string {
   return charactersFrom(`youtube etag ${what}`, BASE64URL, 27);
 }
