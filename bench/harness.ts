@@ -35,7 +35,7 @@ export function textOption(name: string): string | undefined {
   process.exit(2);
 }
 
-/** Everything that a bench has started. It is stopped in reverse order, also after an error or a signal. */
+/** Stops everything that a bench has started, in reverse order, also after an error or a signal. */
 export class Cleanup {
   private readonly steps: (() => unknown)[] = [];
   private ended: Promise<void> | undefined;

@@ -17,7 +17,7 @@ interface Words {
 
 const known = new WeakMap<object, Words & { of: { title: string; text: string } }>();
 
-/** Returns the words of a post. They are kept until the post is edited, because every search reads them. */
+/** Returns the words of a post. Keeps them until the post is edited, because every search reads them. */
 export function wordsOfPost(post: { title: string; text: string }): Words {
   const { title, text } = post;
   let words = known.get(post);

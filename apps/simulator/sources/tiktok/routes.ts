@@ -85,7 +85,7 @@ class Tokens {
   }
 }
 
-/** The result of a search, and its query. It is stored, so that later pages contain the same videos. */
+/** The query of a search and its result, which is stored so that later pages contain the same videos. */
 interface Search {
   asked: string;
   found: readonly SimPost[];
