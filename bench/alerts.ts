@@ -18,9 +18,9 @@ Usage: node dist/bench/alerts.js [--weeks 20] [--keywords 500]
 Prints the false alarms a week on Poisson noise at 1, 10 and 100 mentions an hour, and on noise with quiet nights. Also prints
 the median delay until a planted burst (three times the usual rate, for three hours) is reported, and the share of bursts that
 are reported. The variants are the spike alert in its three sensitivities, a plain threshold (twice the mean rate), and mean +
-3 standard deviations of the last 7 days. Each counts the last hour, every five minutes, needs 5 mentions, and is quiet for an
-hour after an alarm. Then measures the cost of evaluating keywords from Postgres, with fresh mentions and with one that is
-found a day late. Data are seeded; only times differ from run to run. Takes about one minute.
+3 standard deviations of the last 7 days. Every five minutes, each variant counts the mentions of the last hour. It
+needs at least 5 mentions, and is quiet for an hour after an alarm. Then measures the cost of evaluating keywords from
+Postgres, with fresh mentions and with a mention that is found a day late. Data are seeded; only times differ from run to run. Takes about one minute.
 `);
 
 const WEEKS = numberOption('weeks', 20);
@@ -126,7 +126,7 @@ await runBench(async (cleanup) => {
   );
 });
 
-/** Alarms of a rule that compares the last hour with a level. */
+/** Returns the alarms of a rule that compares the last hour with a level. */
 function alarms(
   counts: readonly BinCount[],
   levelAt: (series: CountedSeries, to: number) => number,
@@ -145,7 +145,7 @@ function hourBefore(series: CountedSeries, to: number): number {
   return series.count({ from: to - HOUR_MS, to }, false, [SEARCH]);
 }
 
-/** Median delay of the reported bursts, and their share. */
+/** Returns the median delay of the reported bursts, and their share. */
 function delayText(bursts: readonly Burst[], times: readonly number[]): string {
   const delays = bursts.flatMap(({ from, to }) => {
     const first = times.find((at) => at > from && at <= to);

@@ -64,14 +64,14 @@ await runBench(async (cleanup) => {
   target('processor ms of the worst body', worst, MAX_PROCESSOR_MS, 'at most');
 });
 
-/** The user and system time that a process has used so far. */
+/** Returns the user and system time that a process has used so far. */
 function processorMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
-/** The baseline: only parses the text. */
+/** Measures the baseline, which only parses the text. */
 function parseMs(body: string): number {
   const began = performance.now();
   for (let n = 0; n < REPEATS; n += 1)

@@ -128,7 +128,7 @@ await runBench(async (cleanup) => {
   const rates: Record<Variant, number[]> = { strategy: [], runner: [], bare: [] };
   const batchSizes: Record<Variant, number[]> = { strategy: [], runner: [], bare: [] };
   for (let round = 0; round <= ROUNDS; round += 1) {
-    // Alternates the order, so that a variant does not always follow the same one.
+    // Alternates the order, so that a variant does not always follow the same other variant.
     for (const variant of round % 2 === 0 ? NAMES : NAMES.toReversed()) {
       const name = `bench-${variant}-${round}`;
       const { rate, batchSize } = await variants[variant](bus, {

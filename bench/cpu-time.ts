@@ -7,7 +7,7 @@ export type CpuTimes = Map<string, number>;
 const TICKS = 100;
 
 /**
- * Processor time of this process and of all processes below it, by program. Rates also depend on other load
+ * Returns the processor time of this process and of all processes below it, by program. Rates also depend on other load
  * of the machine; processor time shows only the work itself. The result is empty if there is no `/proc`.
  */
 export function cpuTimes(): CpuTimes {
@@ -26,7 +26,7 @@ export interface RunningProcess {
   name: string;
 }
 
-/** The process and all processes below it; empty if there is no `/proc`. */
+/** Returns the process and all processes below it; empty if there is no `/proc`. */
 export function processesBelow(root: number): RunningProcess[] {
   const processes = new Map<number, RunningProcess>();
   for (const entry of entriesOfProc()) {
@@ -36,7 +36,10 @@ export function processesBelow(root: number): RunningProcess[] {
   return [...processes.values()].filter(({ pid }) => isBelow(pid, root, processes));
 }
 
-/** The processor seconds between two measurements, of each program that used at least 0.05: `delivery 1.93, receiver 0.71`. */
+/**
+ * Returns the processor seconds between two measurements, of each program that used at least 0.05: `delivery 1.93,
+ * receiver 0.71`.
+ */
 export function cpuText(before: CpuTimes, after: CpuTimes): string {
   return [...after]
     .map(([name, seconds]) => [name, seconds - (before.get(name) ?? 0)] as const)
@@ -76,7 +79,10 @@ function readProcess(pid: number): RunningProcess | undefined {
   }
 }
 
-/** `delivery` for `node …/apps/delivery/main.js`, `receiver` for `node …/receiver.js`, `nats-server` for its binary. */
+/**
+ * Returns the name of a process: `delivery` for `node …/apps/delivery/main.js`, `receiver` for `node …/receiver.js`,
+ * `nats-server` for the binary of nats-server.
+ */
 function nameOf(words: readonly string[]): string {
   const program = words.find((word) => word.endsWith('.js')) ?? words[0] ?? '';
   const parts = program.split(/[/ ]/).filter(Boolean);

@@ -144,7 +144,7 @@ async function sendDigests(stage: Stage, analysis: BenchProgram): Promise<Run> {
   return { assembled, sent, before, peak };
 }
 
-/** Observes when all digests are stored, and the memory, until it is stopped. */
+/** Records the memory, and the time at which all digests are stored, until `stop` is called. */
 function observeRun({ bus, sink }: Stage, began: number, peak: Map<string, number>) {
   let assembled: number | undefined;
   let isOver = false;
@@ -221,7 +221,7 @@ async function untilRecorded({ database }: Stage, began: number): Promise<void> 
   }
 }
 
-/** The number of attempts in ATTEMPTS. */
+/** Returns the number of attempts in ATTEMPTS. */
 async function attemptsOf({ js, jsm }: Bus): Promise<{ delivered: number; failed: number }> {
   const { last_seq: last, messages } = (await jsm.streams.info('ATTEMPTS')).state;
   const counts = { delivered: 0, failed: 0 };
@@ -234,7 +234,7 @@ async function attemptsOf({ js, jsm }: Bus): Promise<{ delivered: number; failed
   return counts;
 }
 
-/** Resident memory of the programs of the bench, in MiB; empty if there is no `/proc`. */
+/** Returns the resident memory of the programs of the bench, in MiB; empty if there is no `/proc`. */
 function residentMemory(): Map<string, number> {
   return new Map([...memoryBelow(process.pid)].map(([name, { rss }]) => [name, rss]));
 }

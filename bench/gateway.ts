@@ -76,7 +76,7 @@ await runBench(async (cleanup) => {
   const all = [ours, row, constant];
   for (const one of all) await ask(one, accounts, REQUESTS);
   for (let round = 1; round <= ROUNDS; round += 1) {
-    // Alternates the order, so that a variant does not always follow the same one.
+    // Alternates the order, so that a variant does not always follow the same other variant.
     for (const one of round % 2 === 0 ? all.toReversed() : all) await measure(one, accounts);
     printProgress(
       `round ${round}: ${all.map(({ name, rates }) => `${name} ${rates.at(-1)?.toFixed(0)}`).join(', ')}`,

@@ -15,7 +15,7 @@ export function helpWanted(text: string): void {
   process.exit(0);
 }
 
-/** The number after `--name`, or the default. */
+/** Returns the number after `--name`, or the default. */
 export function numberOption(name: string, otherwise: number): number {
   const at = process.argv.indexOf(`--${name}`);
   if (at < 0) return otherwise;
@@ -25,7 +25,7 @@ export function numberOption(name: string, otherwise: number): number {
   process.exit(2);
 }
 
-/** The text after `--name`; undefined without it. */
+/** Returns the text after `--name`; undefined without it. */
 export function textOption(name: string): string | undefined {
   const at = process.argv.indexOf(`--${name}`);
   if (at < 0) return undefined;
@@ -35,7 +35,7 @@ export function textOption(name: string): string | undefined {
   process.exit(2);
 }
 
-/** Everything that a bench has started. It is stopped in reverse order, also after an error or a signal. */
+/** Stops everything that a bench has started, in reverse order, also after an error or a signal. */
 export class Cleanup {
   private readonly steps: (() => unknown)[] = [];
   private ended: Promise<void> | undefined;
@@ -78,7 +78,7 @@ export async function runBench(work: (cleanup: Cleanup) => Promise<void>): Promi
   process.exit();
 }
 
-/** A temporary directory for the bench, deleted at its end. */
+/** Creates a temporary directory for the bench, which is deleted when the bench ends. */
 export function temporaryDirectory(cleanup: Cleanup): string {
   const directory = mkdtempSync(join(tmpdir(), 'earshot-bench-'));
   // If this process is root, Postgres runs as another user. This user needs access to the files below the directory.
@@ -87,7 +87,7 @@ export function temporaryDirectory(cleanup: Cleanup): string {
   return directory;
 }
 
-/** Embedded stores for the bench, in a temporary directory. */
+/** Starts embedded stores for the bench, in a temporary directory. */
 export async function benchStores(cleanup: Cleanup): Promise<EmbeddedStores> {
   const dataDir = join(temporaryDirectory(cleanup), 'data');
   const stores = await startEmbedded({ dataDir, log: { info: () => {}, warn: printProgress } });
@@ -95,14 +95,14 @@ export async function benchStores(cleanup: Cleanup): Promise<EmbeddedStores> {
   return stores;
 }
 
-/** The middle value; for an even number of values, the mean of the two middle ones. */
+/** Returns the middle value; for an even number of values, the mean of the two middle ones. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const [below, above] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
   return ((below ?? Number.NaN) + (above ?? Number.NaN)) / 2;
 }
 
-/** The quantile of the values: 0.95 for p95. */
+/** Returns the quantile of the values: 0.95 for p95. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
@@ -135,7 +135,7 @@ export function target(what: string, value: number, bound: number, side: 'at lea
   );
 }
 
-/** Load averages of 1 and 5 minutes, which include other programs. */
+/** Returns the load averages of 1 and 5 minutes, which include other programs. */
 export function load(): string {
   return loadavg()
     .slice(0, 2)

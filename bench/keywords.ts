@@ -207,7 +207,7 @@ async function openAccount(bus: Bus): Promise<Account> {
   return new CommandClient(bus).request(COMMANDS.openAccount, command);
 }
 
-/** A body with a query of its own: a keyword with the searches of another is rare. */
+/** Returns a body with a query of its own: two keywords with the same searches are rare. */
 function nextBody() {
   bodies += 1;
   return {
@@ -218,7 +218,7 @@ function nextBody() {
   };
 }
 
-/** A plain pg pool, which plans each statement at each run. */
+/** Creates a plain pg pool, which plans each statement at each run. */
 function plainPool(connectionString: string): pg.Pool {
   return new pg.Pool({ connectionString, max: AT_ONCE });
 }

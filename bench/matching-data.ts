@@ -40,7 +40,10 @@ function name(random: Random): string {
   return word(random, NAME_SYLLABLES, 2);
 }
 
-/** Distinct invented names. Most are one word. Others have several words, punctuation, or begin in another script. */
+/**
+ * Returns distinct invented names. Most are one word. Others have several words, punctuation, or begin in another
+ * script.
+ */
 export function makeTerms(random: Random, count: number): string[] {
   const terms = new Set<string>();
   while (terms.size < count) {
@@ -57,7 +60,7 @@ export function makeTerms(random: Random, count: number): string[] {
   return [...terms];
 }
 
-/** Posts of 20 to 79 words. A fifth contain a term, a tenth contain an address or a foreign word. */
+/** Returns posts of 20 to 79 words. A fifth contain a term, a tenth contain an address or a foreign word. */
 export function makePosts(random: Random, count: number, terms: readonly string[]): MatchableText[] {
   const vocabulary = Array.from({ length: 20_000 }, () => word(random));
   return Array.from({ length: count }, () => {

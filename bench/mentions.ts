@@ -106,7 +106,7 @@ async function measure(
   target(`${name}: page ${DEEP_PAGE} / page 1, p95`, depth, 1.5, 'at most');
 }
 
-/** The path of the deep page, found by following cursors. */
+/** Returns the path of the deep page, found by following cursors. */
 async function deepPage(get: Get, first: string): Promise<string> {
   let path = first;
   for (let page = 1; page < DEEP_PAGE; page += 1) {

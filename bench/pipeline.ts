@@ -198,7 +198,7 @@ async function publishByTheClock(upstream: Pool, words: string): Promise<number[
   return due;
 }
 
-/** The times at which the variant's polls reached the upstream, oldest first. */
+/** Returns the times at which the variant's polls reached the upstream, oldest first. */
 async function pollsOf(upstream: Pool, who: Variant): Promise<number[]> {
   const { requests } = await get<{ requests: { at: string; url: string }[] }>(
     upstream,
@@ -222,8 +222,8 @@ function latenciesOf(
     if (seen.has(number)) continue;
     seen.add(number);
     const [received, checked] = [Date.parse(at), Date.parse(occurredAt)];
-    // The two searches of Earshot share each read of the feed, so the last poll before the end of a check belongs to the
-    // check.
+    // The two searches of Earshot share each read of the feed, so the last poll before the end of a check belongs to
+    // this check.
     const poll = polls.findLast((began) => began <= checked) ?? Number.NaN;
     found.fromDue.push(received - (due[number] ?? Number.NaN));
     found.fromPoll.push(received - poll);
@@ -252,7 +252,7 @@ function report(ours: Latencies, bare: Latencies): void {
   );
 }
 
-/** Reading sentiment and intent may delay a webhook by 15 % at most. */
+/** Reports how much sentiment and intent delay a webhook: they may delay it by 15 % at most. */
 function reportReadings(read: Latencies, unread: Latencies): void {
   const ratio = (part: number) =>
     (quantile(read.fromPoll, part) / quantile(unread.fromPoll, part)).toFixed(2);

@@ -19,7 +19,7 @@ export interface BenchProgram {
 export const MASTER_KEY = 'be'.repeat(32);
 const READY_WITHIN_MS = 30_000;
 
-/** The environment of programs that use a bench's stores. */
+/** Returns the environment of programs that use a bench's stores. */
 export function programEnv(stores: EmbeddedStores, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   return {
     PATH: process.env.PATH,

@@ -38,7 +38,7 @@ helpWanted(`
 Usage: node dist/bench/projections.js [--keywords 4000] [--events 20000] [--rounds 6]
 
 Messages go to the handlers of the projections \`keywords\` and \`schedule\` (Postgres, 200 messages a batch), and of the sinks of
-mentions and of the events' index (ClickHouse, 2,000 a batch, two batches at once, as their consumers do). The baseline for each
+mentions and of the events' index (ClickHouse, 2,000 a batch, two concurrent batches, as their consumers do). The baseline for each
 is a loop that has the same rows ready and writes them with pg or ClickHouse's client: one INSERT for each table and batch. In
 Postgres, each batch is one transaction. Takes about a minute.
 `);
@@ -59,7 +59,9 @@ interface Comparison {
   empty(): Promise<unknown>;
   ours(): Promise<void>;
   plain(): Promise<void>;
-  /** A summary of the tables: counts, in ClickHouse also a hash. It must be the same after `ours` and `plain`. */
+  /**
+   * Returns a summary of the tables: counts, in ClickHouse also a hash. It must be the same after `ours` and `plain`.
+   */
   content(): Promise<string>;
 }
 
@@ -146,7 +148,7 @@ async function compare({ what, rows, empty, ours, plain, content }: Comparison) 
   return { what, ratio, cells };
 }
 
-/** Processor time of the bench and its stores. */
+/** Returns the processor time of the bench and its stores. */
 function processorSeconds(): number {
   return [...cpuTimes().values()].reduce((sum, seconds) => sum + seconds, 0);
 }
@@ -218,7 +220,7 @@ async function comparisonInClickHouse(
 ): Promise<Comparison> {
   const rows: unknown[] = [];
   const keeping = { insert: async ({ values }: { values: unknown[] }) => rows.push(...values) };
-  // Runs as many batches at once as the consumers of the sinks (`batchesAtOnce`).
+  // Runs as many batches at the same time as the consumers of the sinks (`batchesAtOnce`).
   const run = async (sink: ReturnType<SinkOn>) => {
     const open = batches(messages, CLICKHOUSE_BATCH);
     const work = async () => {
@@ -251,7 +253,7 @@ async function comparisonInClickHouse(
   };
 }
 
-/** Decisions that create keywords with one search on each of three sources. */
+/** Returns decisions that create keywords with one search on each of three sources. */
 function makeDecisions(): JsMsg[] {
   const accountId = newId();
   return Array.from({ length: KEYWORDS }, (_, n) => {
@@ -285,7 +287,7 @@ function makeDecisions(): JsMsg[] {
   });
 }
 
-/** The message in the form that a consumer gets, as the first of its subject. */
+/** Returns the message in the form that a consumer gets, as the first of its subject. */
 function messageOf({ subject, data }: { subject: string; data: Uint8Array }, n: number): JsMsg {
   return { subject, data, seq: n + 1, headers: { get: () => '0' } } as unknown as JsMsg;
 }

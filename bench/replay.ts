@@ -122,14 +122,14 @@ async function merging(clickhouse: ClickHouseClient): Promise<number> {
   return Number(rows[0]?.merges ?? 0);
 }
 
-/** SQL for the id that `watchIdOf` derives from the same text: MD5 in the form of a UUIDv5. */
+/** Returns SQL for the id that `watchIdOf` derives from the same text: MD5 in the form of a UUIDv5. */
 function uuidOf(text: string): string {
   const hex = `lower(hex(MD5(${text})))`;
   const part = (at: number, length: number) => `substring(${hex}, ${at}, ${length})`;
   return `toUUID(concat(${part(1, 8)}, '-', ${part(9, 4)}, '-5', ${part(14, 3)}, '-a', ${part(18, 3)}, '-', ${part(21, 12)}))`;
 }
 
-/** About 900 characters that do not compress well. */
+/** Returns about 900 characters that do not compress well. */
 function bodyOf(number: string): string {
   return `concat(${Array.from({ length: 14 }, (_, n) => `hex(SHA256(concat('${n} ', toString(${number}))))`).join(', ')})`;
 }
@@ -203,7 +203,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return performance.now() - began;
 }
 
-/** Distinct random numbers below the limit. */
+/** Returns distinct random numbers below the limit. */
 function pick(random: () => number, below: number, count: number): Set<number> {
   const picked = new Set<number>();
   while (picked.size < Math.min(count, below)) picked.add(Math.floor(random() * below));

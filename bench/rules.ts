@@ -77,7 +77,10 @@ function subjects(random: Random, terms: string[]): RuleSubject[] {
   }));
 }
 
-/** Each clause reads the item itself, with an index of its own term. @returns the number of rules that fired */
+/**
+ * Runs the rules in a loop in which each clause reads the item itself, with an index of its own term. @returns the
+ * number of rules that fired
+ */
 function naive(rules: readonly Rule[]): (item: RuleSubject) => number {
   const all = rules.map(({ when }) => {
     const clauses = when?.['all'] as unknown as Clause[];
@@ -111,7 +114,9 @@ function holds({ field, op, value, matcher }: Clause & { matcher: Matcher }, ite
   return folded(seen) === folded(value);
 }
 
-/** Seconds of processor time, with garbage collection. Other programs on the machine hardly change this time. */
+/**
+ * Returns seconds of processor time, with garbage collection. Other programs on the machine hardly change this time.
+ */
 function seconds(run: () => void): number {
   const began = process.cpuUsage();
   run();

@@ -53,7 +53,10 @@ await runBench(async (cleanup) => {
   printProgress(load());
 });
 
-/** Zipf's law with exponent 1: the most watched search has tens of thousands of watches, most have one or a few. */
+/**
+ * Draws the watches by Zipf's law with exponent 1: the most watched search has tens of thousands of watches, and most
+ * searches have one or a few.
+ */
 function drawSchedule(): Schedule {
   printProgress(`drawing ${WATCHES} watches over ${SEARCHES} searches`);
   const schedule: Schedule = Array.from({ length: SEARCHES }, () => [draw(INTERVALS)]);
@@ -77,7 +80,7 @@ function requestsOfAll(schedule: Schedule): void {
     const distinct = [...new Set(intervals)];
     const shortest = Math.min(...distinct);
     total.ours += requestsOf(origin, distinct, shortest);
-    // Every watch on its own grid: only ticks at the same instant share a request.
+    // Every watch is read at its own ticks: only ticks at the same instant share a request.
     total.ownGrid += requestsOf(origin, distinct, Infinity);
     total.fewest += ticks(origin, shortest, shortest).length;
     for (const interval of intervals) total.unshared += Math.floor(HORIZON_MS / (interval * 1000));
@@ -99,7 +102,7 @@ function requestsOfAll(schedule: Schedule): void {
   target('requests / sum over distinct searches', total.ours / total.fewest, 1.02, 'at most');
 }
 
-/** The number of distinct instants at which the search is read. */
+/** Returns the number of distinct instants at which the search is read. */
 function requestsOf(origin: number, intervals: readonly number[], shortest: number): number {
   if (intervals.length === 1) return ticks(origin, intervals[0] ?? 0, shortest).length;
   const instants = new Set<number>();
@@ -116,7 +119,7 @@ function ticks(origin: number, interval: number, shortest: number): number[] {
   }
 }
 
-/** The same searches with more watches each, none with a shorter interval than the first. */
+/** Compares searches with one watch and with more watches. No further watch has a shorter interval than the first. */
 function requestsByWatchesPerSearch(): void {
   const searches = Array.from({ length: 1_000 }, (_, n) => ({
     origin: originOf(`hackernews:${n}`, false),
@@ -247,7 +250,7 @@ async function emptyUpstream(cleanup: Cleanup): Promise<{ url: string; next(): P
   };
 }
 
-/** Resident memory of the process, in bytes. */
+/** Returns the resident memory of the process, in bytes. */
 function residentOf(pid: number): number {
   const [, pages = '0'] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ');
   return Number(pages) * 4096;

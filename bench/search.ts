@@ -26,8 +26,8 @@ helpWanted(`
 Usage: node dist/bench/search.js [--mentions 1000000] [--few 10000] [--questions 200] [--texts 4000] [--queries 600]
 
 Measures GET /v1/mentions?mode=semantic through gateway and analysis, where each question is charged. First measures the
-precision on the data of ../shared/readings, if that exists, compared with BM25 over the same texts; then the duration for
-accounts with many and with few mentions. Takes about four minutes.
+precision on the data of ../shared/readings, if they exist, compared with BM25 over the same texts. Then measures the duration
+for accounts with many and with few mentions. Takes about four minutes.
 `);
 
 const MENTIONS = numberOption('mentions', 1_000_000);
@@ -90,8 +90,8 @@ async function encoding(): Promise<void> {
 }
 
 /**
- * The precision of the first ten, and how many answers without a common content word are among them, compared with BM25
- * over the same texts.
+ * Measures the precision of the first ten answers, and how many of them share no content word with the question,
+ * compared with BM25 over the same texts.
  */
 async function quality(
   { database, clickhouse, gatewayUrl }: Bench,

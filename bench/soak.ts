@@ -34,7 +34,7 @@ Usage: node dist/bench/soak.js [--minutes 30] [--load 10] [--run-in 0] [--run-in
 Starts the demo in a temporary directory, sends --load requests a second of fifteen kinds (reads, estimates, keywords that
 are created and purged, labels, webhook tests, refused bodies, bad keys), and samples the memory of each process every ten
 seconds. With --load 0.001 there are almost no requests.
-  --run-in MINUTES      before that, sends --run-in-load requests a second for this time, which fills the blocks that
+  --run-in MINUTES      first sends --run-in-load requests a second for this time, which fills the blocks that
                         nats-server keeps in memory (up to 8 MiB for each stream); these samples have negative minutes
   --plot FILE.svg       draws the samples
   --samples FILE.csv    stores the samples
@@ -119,7 +119,7 @@ async function underLoad(
 
 interface Demo {
   child: ChildProcess;
-  /** The file with its log. */
+  /** The file with the demo's log. */
   log: string;
   target: ConstructorParameters<typeof Load>[0];
 }
@@ -198,7 +198,7 @@ async function sample(series: Series, pid: number, url: string, minute: number):
   }
 }
 
-/** Used part of V8's heap, including garbage that is not collected yet; NaN if there was no response. */
+/** Returns the used part of V8's heap, including garbage that is not collected yet; NaN if there was no response. */
 async function heapOf(url: string): Promise<number> {
   const text = await request(`${url}/metrics`).then(
     ({ body }) => body.text(),
@@ -232,7 +232,7 @@ function mainLine({ rss, pss }: { rss: Point[]; pss: Point[] }): Point[] {
   return pss.length > 0 ? pss : rss;
 }
 
-/** The samples after the run-in, which has negative minutes. */
+/** Returns the samples after the run-in. Samples of the run-in have negative minutes. */
 function withoutRunIn(series: Series): Series {
   const measured = (points: readonly Point[]) => points.filter(({ minute }) => minute >= 0);
   return new Map(

@@ -1,7 +1,7 @@
 /**
  * Measures the cost of tracing: how fast accumulated checks pass through analysis to the webhook and all
  * tables, with tracing off and with 1 % of the traces recorded. The same installation is started again for
- * each turn of a run. `npm run -s build && node dist/bench/tracing.js`
+ * each measurement. `npm run -s build && node dist/bench/tracing.js`
  */
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -134,7 +134,7 @@ async function processBacklog(
   return { rate: events / seconds, micros: (used * 1e6) / events };
 }
 
-/** Each check has its own trace, as if each came from a separate read. A share of the traces is recorded. */
+/** Publishes checks. Each has its own trace, as after a separate read. A share of the traces is recorded. */
 async function publishChecks({ js }: Bus, scene: Scene, count: number, share: number): Promise<void> {
   const checks = makeChecks(scene, count, ITEMS);
   for (let at = 0; at < checks.length; at += WINDOW)

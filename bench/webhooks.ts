@@ -70,7 +70,7 @@ await runBench(async (cleanup) => {
   };
   const env = programEnv(stores);
   console.log(
-    `Webhooks: ${EVENTS} deliveries of ${makeEvents(scene, 1)[0]?.body.length} bytes a round, 100 endpoints, ${CONCURRENCY} requests at once.`,
+    `Webhooks: ${EVENTS} deliveries of ${makeEvents(scene, 1)[0]?.body.length} bytes a round, 100 endpoints, ${CONCURRENCY} concurrent requests.`,
   );
   if (ONLY !== 'hanging') await compareRates(stage, () => startProgram('delivery', env, cleanup), cleanup);
   if (ONLY !== 'rates') await compareHanging(stage, () => startProgram('delivery', env, cleanup));

@@ -156,7 +156,7 @@ function readChange(body: Record<string, unknown>): PostChange {
   };
 }
 
-/** The data with which a test finds the post in Earshot. */
+/** Returns the data with which a test finds the post in Earshot. */
 function published(post: SimPost): object {
   const named = SIMULATED[post.source].itemIdOf;
   const itemId = named ? named(post) : post.id;

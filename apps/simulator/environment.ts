@@ -2,8 +2,8 @@ import { SOURCE_IDS } from '#contracts';
 import { LLM_PATH, LLM_TOKEN } from './llm/routes.js';
 
 /**
- * Settings with which Earshot uses the simulator at `url` in place of the real upstreams: addresses, and credentials
- * that the simulator accepts.
+ * Returns settings with which Earshot uses the simulator at `url` in place of the real upstreams: addresses, and
+ * credentials that the simulator accepts.
  */
 export function simulatedSources(url: string): Record<string, string> {
   return {
@@ -30,14 +30,14 @@ export function simulatedSources(url: string): Record<string, string> {
 }
 
 /**
- * Settings with which Earshot uses the simulated language model. The demo does not use them, because it needs no
- * language model.
+ * Returns settings with which Earshot uses the simulated language model. The demo does not use them, because it needs
+ * no language model.
  */
 export function simulatedLlm(url: string): Record<string, string> {
   return { LLM_URL: `${url}${LLM_PATH}`, LLM_MODEL: 'sim-chat', LLM_TOKEN };
 }
 
-/** Settings with which Earshot sends the messages of channels to the simulator. */
+/** Returns settings with which Earshot sends the messages of channels to the simulator. */
 export function simulatedChannels({
   url,
   smtpUrl,

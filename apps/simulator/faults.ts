@@ -60,7 +60,7 @@ export class Faults {
     return this.waiting;
   }
 
-  /** The fault for this request; its count decreases by one. */
+  /** Returns the fault for this request, and reduces the number of requests that the fault will still affect. */
   take(source: SimulatedService, url: string): Fault | undefined {
     const at = this.waiting.findIndex(
       (fault) => fault.source === source && (!fault.path || url.includes(fault.path)),

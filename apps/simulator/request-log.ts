@@ -50,7 +50,7 @@ export class RequestLog {
     this.counts.clear();
   }
 
-  /** Counts by source and by path, and the requests themselves, oldest first. */
+  /** Returns counts by source and by path, and the requests themselves, oldest first. */
   report(source?: string): RequestReport {
     const bySource: Record<string, number> = {};
     const byPath: Record<string, number> = {};

@@ -137,7 +137,7 @@ function keepLog(app: FastifyInstance, requests: RequestLog, faults: Faults): vo
   });
 }
 
-/** Sign-in forms are passed on as text, and parsed by their routes. */
+/** Passes sign-in forms on as text; their routes parse them. */
 function readForms(app: FastifyInstance): void {
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
@@ -165,14 +165,14 @@ function lineOf({ hook, type, body, verified, verdict, status, headers }: Delive
   return `${result} ${type} "${excerptOf(body)}" → /hooks/${hook}${replay}${answer}`;
 }
 
-/** One line about a message of a channel. */
+/** Returns one line about a message of a channel. */
 function messageLine({ service, to, status, fault, text }: ReceivedMessage): string {
   const result = fault ? `✗ ${fault}` : status < 300 ? '✓' : `✗ answered ${status}`;
   const words = text.replace(/\s+/g, ' ').trim();
   return `${result} ${service} → ${to}: "${words.length > 80 ? `${words.slice(0, 79)}…` : words}"`;
 }
 
-/** The first words of the event's text. */
+/** Returns the first words of the event's text. */
 function excerptOf(body: string): string {
   try {
     const envelope = JSON.parse(body) as Record<string, unknown>;

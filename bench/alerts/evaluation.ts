@@ -8,7 +8,7 @@ import { openBenchAccount } from '../account.js';
 import { benchStores, type Cleanup } from '../harness.js';
 
 const DAY_MS = 86_400_000;
-/** The number of keywords that the loop claims at once. */
+/** The number of keywords that the loop claims together. */
 const TURNS = 100;
 const HISTORY_DAYS = 21;
 

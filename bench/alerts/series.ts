@@ -18,7 +18,7 @@ export interface Burst {
 export interface Arrivals {
   from: number;
   to: number;
-  /** The number of mentions per hour at a time in epoch ms. */
+  /** Returns the number of mentions per hour at a time in epoch ms. */
   rateAt(ms: number): number;
   bursts: readonly Burst[];
 }
@@ -26,7 +26,7 @@ export interface Arrivals {
 /** The name of the only search of a synthetic keyword. */
 export const SEARCH = 'search';
 
-/** The counts of each five minutes with mentions. */
+/** Returns the counts of each five minutes with mentions. */
 export function countsOf({ from, to, rateAt, bursts }: Arrivals, random: Random): BinCount[] {
   const counts: BinCount[] = [];
   for (let at = from; at < to; at += BIN_MS) {
@@ -37,17 +37,17 @@ export function countsOf({ from, to, rateAt, bursts }: Arrivals, random: Random)
   return counts;
 }
 
-/** A rate that is the same at all times. */
+/** Returns a rate that is the same at all times. */
 export function flat(perHour: number): Arrivals['rateAt'] {
   return () => perHour;
 }
 
-/** A rate with quiet nights and busy days (UTC) that has the given mean. */
+/** Returns a rate with quiet nights and busy days (UTC) that has the given mean. */
 export function daily(perHour: number): Arrivals['rateAt'] {
   return (ms) => perHour * (1 - 0.8 * Math.cos((2 * Math.PI * ms) / (24 * HOUR_MS)));
 }
 
-/** Bursts of equal length at random times, one in each step. */
+/** Returns bursts of equal length at random times, one in each step. */
 export function burstsIn(
   from: number,
   to: number,
@@ -63,7 +63,7 @@ export function burstsIn(
   return bursts;
 }
 
-/** Knuth's method. It is slow for a large mean, but the mean of five minutes is small. */
+/** Draws a Poisson number by Knuth's method, which is slow for a large mean, but the mean of five minutes is small. */
 function poisson(mean: number, random: Random): number {
   const limit = Math.exp(-mean);
   let count = 0;

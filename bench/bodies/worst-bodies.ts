@@ -11,13 +11,13 @@ const sound = {
   sources: [{ source: 'hackernews', enabled: true }],
 };
 
-/** A list that fills a body with the element. */
+/** Returns a list that fills a body with the element. */
 function filling(element: string): string {
   const count = Math.floor((MAX_BODY_BYTES - 4096) / (element.length + 1));
   return `[${Array<string>(count).fill(element).join(',')}]`;
 }
 
-/** A valid body with one key replaced by JSON text. */
+/** Returns a valid body with one key replaced by JSON text. */
 function withKey(key: string, json: string): string {
   return JSON.stringify({ ...sound, [key]: 0 }).replace(`"${key}":0`, `"${key}":${json}`);
 }
@@ -29,7 +29,7 @@ function withCriteria(key: string, json: string): string {
 const repeated = (text: string) =>
   JSON.stringify(text.repeat(Math.floor((MAX_BODY_BYTES - 4096) / Buffer.byteLength(text))));
 
-/** A valid keyword with this number of searches on every source, each with this number of terms. */
+/** Returns a valid keyword with this number of searches on every source, each with this number of terms. */
 function manySearches(searches: number, terms: number): string {
   const overrides = { terms: Array.from({ length: terms }, (_, n) => `term ${n}`) };
   const sources = SOURCE_IDS.map((source, s) => ({
@@ -54,7 +54,7 @@ function manyRules(): string {
   return JSON.stringify({ ...sound, rules: Array(20).fill(rule) as unknown[] });
 }
 
-/** As many distinct keys of this length as fit. */
+/** Returns as many distinct keys of this length as fit. */
 function manyKeys(letters: number): string {
   const count = Math.floor((MAX_BODY_BYTES - 4096) / (letters + 5));
   const key = (n: number) => n.toString(36).padStart(letters, 'k');

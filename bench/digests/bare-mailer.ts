@@ -64,7 +64,7 @@ async function renderedDigests(natsUrl: string): Promise<SendMailOptions[]> {
   return rendered;
 }
 
-/** The mail that the delivery service sends, with another Message-ID. */
+/** Returns the mail that the delivery service sends, with another Message-ID. */
 function mailOf(data: Uint8Array): SendMailOptions {
   const { digestId, accountId, channelId, body } = fromBinary(DigestAssembledSchema, data);
   const to = addressOf(channelId);

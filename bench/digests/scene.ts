@@ -12,7 +12,7 @@ export interface DigestedKeyword {
   channelId: string;
 }
 
-/** The verified address of a channel of the bench. */
+/** Returns the verified address of a channel of the bench. */
 export function addressOf(channelId: string): string {
   return `${channelId}@example.org`;
 }

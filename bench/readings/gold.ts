@@ -8,7 +8,7 @@ const ALARMING = ['buy_intent', 'churn_risk', 'recommendation_request'];
 /** The bench counts a post with a lower relevance as irrelevant. */
 const IRRELEVANT_BELOW = 50;
 
-/** Stance on tweets about 100 topics. The tweets were not used for training. */
+/** Measures stance on tweets about 100 topics. The tweets were not used for training. */
 export async function measureStance(reader: BenchReader): Promise<void> {
   const rows = labelled('stance/topics.train.tsv');
   if (!rows) return;
@@ -25,7 +25,7 @@ export async function measureStance(reader: BenchReader): Promise<void> {
   table(confusion.table().head, confusion.table().rows);
 }
 
-/** Stance, intent and relevance on the posts that two human readers have labelled. */
+/** Measures stance, intent and relevance on the gold set: posts that two readers (language models) have labelled. */
 export async function measureGold(reader: BenchReader): Promise<void> {
   const rows = labelled('gold/gold.tsv');
   if (!rows) return;
@@ -46,7 +46,7 @@ export async function measureGold(reader: BenchReader): Promise<void> {
 type Read = readonly { row: Row; reading: LocalReading }[];
 
 /**
- * Prints the agreement of the local reader with each of the two human readers, and of the two human readers with each
+ * Prints the agreement of the local reader with each of the two readers of the gold set, and of these two with each
  * other.
  */
 function agreement(readings: Read, field: string, of: (reading: LocalReading) => string): void {
@@ -112,7 +112,7 @@ function goldRelevance(readings: Read): void {
   irrelevance(confusion);
 }
 
-/** Relevance on the posts of the project, by the set that they belong to. */
+/** Measures relevance on the posts of the project, for each set of posts. */
 export async function measureOwnRelevance(reader: BenchReader): Promise<void> {
   const sets: Record<string, string> = {
     tune: 'weights fitted on these',

@@ -33,7 +33,7 @@ interface SeenMention {
 }
 
 /**
- * Sentiment through the running product: labelled posts appear at a simulated source, a keyword finds them by
+ * Measures sentiment through the running product: labelled posts appear at a simulated source, a keyword finds them by
  * its terms, and the API returns the mentions. For comparison, the same posts are also read directly.
  */
 export async function measureProduct(reader: BenchReader, cleanup: Cleanup): Promise<void> {
@@ -114,7 +114,7 @@ async function publish(simulatorUrl: string, text: string): Promise<string> {
   return externalId;
 }
 
-/** The mentions of the keyword, once all have arrived or `MENTIONS_WITHIN_MS` has passed. */
+/** Waits until all mentions of the keyword have arrived, at most `MENTIONS_WITHIN_MS`, and returns the mentions. */
 async function allMentions(api: ApiClient, keywordId: string, expected: number): Promise<SeenMention[]> {
   const end = Date.now() + MENTIONS_WITHIN_MS;
   for (;;) {

@@ -27,7 +27,7 @@ export class BenchReader {
 /** A request for the mood of a text has no subject. */
 export const MOOD: ReadSubject = { names: [], role: 'topic' };
 
-/** A request for a post of this text. For sources whose posts have titles, a dash separates title and text. */
+/** Returns a request for a post of this text. For sources whose posts have titles, a dash separates title and text. */
 export function requestFor(text: string, subject: ReadSubject, source = 'x'): ReadRequest {
   const [title = '', ...rest] = SOURCES_WITH_TITLES.has(source) ? text.split(' — ') : ['', text];
   const item = {

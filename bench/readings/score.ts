@@ -14,12 +14,12 @@ export class Confusion {
     return this.counts.get(truth)?.get(read) ?? 0;
   }
 
-  /** The number of rows with this true value. */
+  /** Returns the number of rows with this true value. */
   truths(value: string): number {
     return [...(this.counts.get(value)?.values() ?? [])].reduce((sum, count) => sum + count, 0);
   }
 
-  /** How often the value was read. */
+  /** Returns how often the value was read. */
   reads(value: string): number {
     return [...this.counts.keys()].reduce((sum, truth) => sum + this.count(truth, value), 0);
   }
@@ -37,7 +37,7 @@ export class Confusion {
     return precision + recall === 0 ? 0 : (2 * precision * recall) / (precision + recall);
   }
 
-  /** The values that occur as truth. */
+  /** Returns the values that occur as truth. */
   present(): string[] {
     return [...this.counts.keys()].sort();
   }
@@ -55,7 +55,7 @@ export class Confusion {
     return this.present().reduce((sum, value) => sum + this.count(value, value), 0) / all;
   }
 
-  /** A row for each true value: the value, then how often each value was read. */
+  /** Returns a row for each true value: the value, then how often each value was read. */
   table(): { head: string[]; rows: (string | number)[][] } {
     const read = [...this.values].sort();
     const rows = this.present().map((truth) => [truth, ...read.map((value) => this.count(truth, value))]);
@@ -67,7 +67,7 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / (values.length || 1);
 }
 
-/** The agreement of two readers beyond chance (Cohen's kappa). */
+/** Returns the agreement of two readers beyond chance (Cohen's kappa). */
 export function kappa(pairs: readonly (readonly [string, string])[]): number {
   const agreed = pairs.filter(([a, b]) => a === b).length / pairs.length;
   const values = new Set(pairs.flat());

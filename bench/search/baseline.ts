@@ -10,7 +10,7 @@ const FUNCTION_WORDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The words of a text in lower case. */
+/** Returns the words of a text in lower case. */
 export function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}'’]*/gu) ?? [];
 }
@@ -38,7 +38,7 @@ export class Bm25 {
     });
   }
 
-  /** The indices of the best texts, the best first. */
+  /** Returns the indices of the best texts, the best first. */
   best(query: string, count: number): number[] {
     const words = [...new Set(wordsOf(query))];
     const scores = this.counts.map((counts, n) =>
@@ -92,7 +92,7 @@ export class Sums {
   }
 }
 
-/** Spearman's rank correlation; equal values share their rank. */
+/** Returns Spearman's rank correlation; equal values share their rank. */
 export function spearman(x: readonly number[], y: readonly number[]): number {
   const [a, b] = [ranksOf(x), ranksOf(y)];
   const middle = (x.length - 1) / 2;

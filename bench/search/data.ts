@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** The folder with the labelled data, beside the checkout. It may be absent. */
+/** The folder with the labelled data, beside the checkout. The folder may be absent. */
 const READINGS = new URL('../../../../shared/readings/', import.meta.url);
 
 /** A text with its intent. */
@@ -23,12 +23,12 @@ export interface Similarity {
   b: string;
 }
 
-/** True if the labelled data exists. */
+/** Tests whether the labelled data exists. */
 export function hasReadings(): boolean {
   return existsSync(READINGS);
 }
 
-/** A sample of a data set, the same in each run. */
+/** Returns a sample of a data set, the same in each run. */
 export function retrieval(name: string, texts: number, queries: number): Retrieval {
   const random = seeded(7);
   const read = (part: string) =>
@@ -62,7 +62,7 @@ function sample<T>(all: readonly T[], count: number, random: () => number): T[] 
   });
 }
 
-/** The generator of Numerical Recipes, for numbers from 0 to 1. */
+/** Returns a generator of numbers from 0 to 1 (the generator of Numerical Recipes). */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

@@ -255,7 +255,7 @@ export class Load {
   }
 }
 
-/** A fixed order that spreads the kinds evenly. Every run sends the same kinds in this order. */
+/** Returns the kinds in an order that spreads them evenly. Every run sends the same kinds in this order. */
 function shuffled<T>(values: readonly T[]): T[] {
   const size = values.length;
   // 79 and the sum of the shares are coprime, so every index occurs once.

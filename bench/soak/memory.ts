@@ -13,7 +13,7 @@ export interface Memory {
   anonymous: number;
 }
 
-/** Memory of the process and of all processes below it, by program. */
+/** Returns the memory of the process and of all processes below it, by program. */
 export function memoryBelow(root: number): Map<string, Memory> {
   const found = new Map<string, Memory>();
   for (const { pid, name } of processesBelow(root)) {
@@ -29,7 +29,7 @@ export function memoryBelow(root: number): Map<string, Memory> {
   return found;
 }
 
-/** Undefined for a process that has exited in the meantime. */
+/** Returns the memory of a process; undefined if the process has exited in the meantime. */
 function memoryOf(pid: number): Memory | undefined {
   const status = textOf(`/proc/${pid}/status`);
   const rss = status && mibOf(status, 'VmRSS');

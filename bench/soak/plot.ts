@@ -53,7 +53,7 @@ function labelPlaces(ends: readonly number[]): number[] {
   return places;
 }
 
-/** The smallest of 1, 2 or 5 times a power of ten that is at least the given number. */
+/** Returns the smallest of 1, 2 or 5 times a power of ten that is at least the given number. */
 function roundStep(atLeast: number): number {
   const power = 10 ** Math.floor(Math.log10(atLeast));
   return power * ([1, 2, 5].find((factor) => factor * power >= atLeast) ?? 10);

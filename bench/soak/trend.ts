@@ -38,8 +38,8 @@ export function trendOf(points: readonly Point[], minutes: number): Trend {
 }
 
 /**
- * The median of the slopes between all pairs of points, per minute. Occasional garbage collections, or one large
- * response, do not change it.
+ * Returns the median of the slopes between all pairs of points, per minute. Occasional garbage collections, or one
+ * large response, do not change it.
  */
 export function theilSen(points: readonly Point[]): number {
   const slopes = points.flatMap((a, at) =>

@@ -34,11 +34,11 @@ export interface Round {
 }
 
 /**
- * A round of the delivery service: fills EVENTS while the service is suspended, resumes it, and waits until
- * the receiver has every delivery and the service has acknowledged every event. The service acknowledges an event
- * when its attempts are stored.
- * @param options `onlyHealthy`: the result is that of the deliveries to healthy endpoints; `hangs`: the others hang, so the
- * receiver does not wait for deliveries to them
+ * Runs a round of the delivery service: fills EVENTS while the service is suspended, resumes it, and waits until the
+ * receiver has every delivery and the service has acknowledged every event. The service acknowledges an event when its
+ * attempts are stored.
+ * @param options `onlyHealthy`: the result is that of the deliveries to healthy endpoints; `hangs`: the other endpoints
+ * hang, so the receiver does not wait for their deliveries
  * @throws Error when ATTEMPTS lacks a delivery, when a signature is wrong, or when no signature was checked
  */
 export async function deliverOurs(
@@ -75,7 +75,7 @@ async function isDrained({ jsm }: Bus): Promise<boolean> {
   return num_pending + num_ack_pending === 0;
 }
 
-/** The events that were delivered according to ATTEMPTS, from a sequence on. */
+/** Returns the events that were delivered according to ATTEMPTS, from a sequence on. */
 async function deliveredSince({ js, jsm }: Bus, from: number): Promise<Set<string>> {
   const { last_seq: last } = (await jsm.streams.info('ATTEMPTS')).state;
   const delivered = new Set<string>();
@@ -102,7 +102,7 @@ function roundOf(program: string, deliveries: number, began: number, before: Cpu
   };
 }
 
-/** A round of the bare loop with this number of deliveries. */
+/** Runs a round of the bare loop with this number of deliveries. */
 export async function deliverBare(
   { receiver, scene, url }: Stage,
   bare: Peer,
@@ -119,7 +119,7 @@ export async function deliverBare(
   return measured(receiver, 'bare-loop', count, () => bare.ask('send'));
 }
 
-/** A round of the BullMQ worker with this number of deliveries. */
+/** Runs a round of the BullMQ worker with this number of deliveries. */
 export async function deliverBull(
   { receiver, url, scene }: Stage,
   bull: Peer,

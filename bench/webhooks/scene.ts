@@ -48,7 +48,7 @@ export async function makeScene(
   return { accountId, secret, watches };
 }
 
-/** New events, alternating between watches, in the form that analysis produces. */
+/** Returns new events, alternating between watches, in the form that analysis produces. */
 export function makeEvents({ accountId, watches }: Scene, count: number): SceneEvent[] {
   const finishedAt = isoOf(Date.now());
   return Array.from({ length: count }, (_, n) => {
@@ -75,7 +75,7 @@ export function makeEvents({ accountId, watches }: Scene, count: number): SceneE
   });
 }
 
-/** New checks, alternating between watches, in the form that polling produces. */
+/** Returns new checks, alternating between watches, in the form that polling produces. */
 export function makeChecks({ accountId, watches }: Scene, count: number, items: number) {
   return Array.from({ length: count }, (_, n) => {
     const watchId = watches[n % watches.length]?.watchId ?? '';

@@ -51,8 +51,8 @@ async function haveRun(client: ClickHouseClient): Promise<boolean> {
 }
 
 /**
- * Makes the client throw an `Outage` for errors of the connection. The client has no type for such errors. If
- * the server did not report an error and our own data did not cause it, it is an error of the connection.
+ * Makes the client throw an `Outage` for errors of the connection. The client has no type for such errors. An
+ * error is one of the connection if the server did not report it and our own data did not cause it.
  */
 function throwOutages(client: ClickHouseClient): void {
   const withOutages =
@@ -72,7 +72,7 @@ function isFromServer(error: unknown): boolean {
   return error instanceof ClickHouseError;
 }
 
-/** An error in our own data, for example a value that cannot be written as JSON. */
+/** Tests whether an error is in our own data, for example a value that cannot be written as JSON. */
 function isDataError(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
 }

@@ -29,7 +29,7 @@ export function laneBudgetTasks(scene: LaneScene): void {
         await until('a check of each slow search', async () => (await scene.stores.checksOf(id))[0], 30_000);
     });
 
-    it('finishes the running read when it is stopped, and starts no other', async () => {
+    it('finishes the running read when the worker is stopped, and starts no other read', async () => {
       let open = () => {};
       scene.upstream.gate = new Promise((resolve) => (open = resolve));
       const id = await scene.stores.watch();
@@ -63,7 +63,7 @@ export function laneBudgetTasks(scene: LaneScene): void {
       expect(scene.upstream.requests.length - requestsBefore).toBeLessThan(ids.length);
     });
 
-    it('claims no more searches than its budget can read, and releases them when it is stopped', async () => {
+    it('claims no more searches than its budget can read, and releases them when the worker is stopped', async () => {
       await scene.worker.stop();
       scene.upstream.requestsPerMinute = 6;
       scene.worker = workerOn(scene.upstream, scene.stores).worker;

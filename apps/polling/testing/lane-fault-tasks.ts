@@ -125,7 +125,7 @@ export function laneFaultTasks(scene: LaneScene): void {
       expect(idsOf((await tick(id))[0])).toEqual(['hn:2', 'hn:1']);
     });
 
-    it('loses no part of a check when the process is killed after the first part, because the items of that part do not end the next read', async () => {
+    it('loses no part of a check when the process is killed after the first part: the next read does not stop at the items of that part', async () => {
       const id = await scene.stores.watch();
       await tick(id);
       await settled(id);

@@ -39,17 +39,17 @@ export interface PollingStores {
   bus: Bus;
   store: EventStore;
   /**
-   * Schedules a watch without a keyword, as the projection of KEYWORDS does. No worker claims it before `due` is
+   * Schedules a watch without a keyword, as the projection of KEYWORDS does. No worker claims the watch before `due` is
    * called.
    */
   watch(more?: WatchInit): Promise<string>;
-  /** The reservations of the accounts: credits by id. */
+  /** Returns the reservations of the accounts: credits by id. */
   reservations(): Promise<Record<string, number>>;
   /** Pauses or resumes a watch, or changes its interval. */
   change(watchId: string, change: { isActive?: boolean; intervalSeconds?: number }): Promise<void>;
   /** Makes the next check of these watches due now; no other watch is due then. */
   due(...watchIds: string[]): Promise<void>;
-  /** The checks of a watch in the stream. */
+  /** Returns the checks of a watch in the stream. */
   checksOf(watchId: string): Promise<Check[]>;
   drop(): Promise<void>;
 }
@@ -61,7 +61,7 @@ export interface WatchInit {
   intervalSeconds?: number;
   backfill?: boolean;
   match?: MatchMode;
-  /** The credits of its account; by default more than enough. */
+  /** The credits of the watch's account; by default more than enough. */
   credits?: number;
 }
 
@@ -179,12 +179,12 @@ export class Upstream {
   failure: { status: number; headers?: Record<string, string> } | undefined;
   /** The memory that each read received. Each read stores its own number, as a mark and in the history. */
   states: Record<string, unknown>[] = [];
-  /** Requests wait until it resolves. */
+  /** Requests wait until this promise resolves. */
   gate: Promise<void> = Promise.resolve();
   requestsPerMinute = 600_000;
   /** Duration of a response. */
   answerMs = 0;
-  /** Whether it has a feed, which always responds immediately. */
+  /** Whether the upstream has a feed, which always responds immediately. */
   hasFeed = false;
   /** Number of requests of a read of the feed. */
   feedPages = 0;
@@ -265,12 +265,15 @@ export class Upstream {
   }
 }
 
-/** The check of a watch with its price, for a source with one priced part. */
+/** Returns the check of a watch with its price, for a source with one priced part. */
 export function priced(search: DueSearch, watch: DueWatch): PricedCheck {
   return { search, watch, price: checkPriceOf({}, search, watch), matchMode: search.match };
 }
 
-/** A worker on the first lane of the upstream. `learned`: what the lane has stored about its upstream, oldest first. */
+/**
+ * Returns a worker on the first lane of the upstream. `learned`: what the lane has stored about its upstream, oldest
+ * first.
+ */
 export function workerOn(
   upstream: Upstream,
   { database, store }: PollingStores,

@@ -1,6 +1,6 @@
 const text = { type: 'string' };
 const flag = { type: 'boolean' };
-/** Teams accepts these words in any case. The documentation writes them with a small or a capital first letter. */
+/** Teams accepts these words in upper or lower case. The documentation writes their first letter small or capital. */
 const oneOf = (...words: string[]) => ({
   enum: words.flatMap((word) => [word, word.charAt(0).toUpperCase() + word.slice(1)]),
 });

@@ -21,7 +21,7 @@ export interface ChatService {
   refuse(reply: FastifyReply, status: number, message: string): FastifyReply;
 }
 
-/** The routes of a chat service. For a destination whose path contains `gone`, the service answers 404. */
+/** Adds the routes of a chat service. For a destination whose path contains `gone`, the service answers 404. */
 export function chatRoutes(app: FastifyInstance, chat: ChatService, inbox: Inbox): void {
   app.post(chat.path, { config: { source: chat.service } }, (request: FastifyRequest, reply) => {
     const body = (request.body ?? {}) as Record<string, unknown>;
@@ -35,14 +35,14 @@ export function chatRoutes(app: FastifyInstance, chat: ChatService, inbox: Inbox
   });
 }
 
-/** The objects of a list; empty if the value is not a list. */
+/** Returns the objects of a list; empty if the value is not a list. */
 export function objectsIn(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value)
     ? value.filter((one): one is Record<string, unknown> => typeof one === 'object' && one !== null)
     : [];
 }
 
-/** The value, if it is a string; otherwise an empty string. */
+/** Returns the value, if it is a string; otherwise an empty string. */
 export function textIn(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

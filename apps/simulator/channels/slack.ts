@@ -74,7 +74,7 @@ function richFault(section: Record<string, unknown>, texts: string[], pings: str
   );
 }
 
-/** Slack reads commands in angle brackets in every text whose markup it parses. */
+/** Returns the parts that notify people: commands in angle brackets, which Slack reads in every text with markup. */
 function pingsIn(markup: string): string[] {
   return [...markup.matchAll(/<(!(?:channel|here|everyone)|@\w+|!subteam\^\w+)[^>]*>/g)].map(([all]) => all);
 }

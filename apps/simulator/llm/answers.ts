@@ -9,7 +9,7 @@ interface Schema {
 /** The JSON Schema keywords that OpenAI's strict mode accepts and that Earshot could send. */
 const STRICT = ['type', 'enum', 'properties', 'items', 'required', 'additionalProperties', 'description'];
 
-/** The first keyword of the schema that the strict mode refuses; undefined if it accepts the schema. */
+/** Returns the first keyword of the schema that the strict mode refuses; undefined if it accepts the schema. */
 export function notStrict(schema: Schema): string | undefined {
   const own = Object.keys(schema).find((keyword) => !STRICT.includes(keyword));
   if (own !== undefined) return own;
@@ -33,7 +33,7 @@ interface AskedItem {
 /** Values of an enum that are used if no other value fits. */
 const UNDECIDED = ['neutral', 'other'];
 
-/** The items in the last message of a user: the lines between "begin <mark>" and "end <mark>". */
+/** Returns the items in the last message of a user: the lines between "begin <mark>" and "end <mark>". */
 export function itemsIn(content: string): AskedItem[] {
   const lines = content.split('\n');
   const mark = /^begin (\w+)$/.exec(lines[0] ?? '')?.[1];
@@ -46,8 +46,8 @@ export function itemsIn(content: string): AskedItem[] {
 }
 
 /**
- * An answer to the schema of a request, by rules that a test can predict. A list is always empty. Each other field of an
- * item's answer is the first of these values that fits the schema:
+ * Returns an answer to the schema of a request, by rules that a test can predict. A list is always empty. Each other
+ * field of an item's answer is the first of these values that fits the schema:
  *
  * - `field=value` in the text, up to a semicolon or the end of the line
  * - the first value of its enum whose words are in the text, in lower or upper case
@@ -60,7 +60,7 @@ export function answerTo(schema: Schema, items: readonly AskedItem[]): unknown {
   return { items: items.map(({ n, text }) => ({ n, answer: valueOf('answer', answer, text) })) };
 }
 
-/** A value that does not fit any schema of a request: it has another type, and unknown keys. */
+/** Returns a value that does not fit any schema of a request: it has another type, and unknown keys. */
 export function violation(items: readonly AskedItem[]): unknown {
   return {
     items: items.map(({ n }) => ({ n, answer: { verdict: 'splendid', sentiment: 7 } })),
@@ -84,7 +84,7 @@ function statedValueOf(name: string, text: string): string | undefined {
   return at < 0 ? undefined : /^[^;\n]*/.exec(text.slice(at + name.length + 1))?.[0].trim();
 }
 
-/** The value that the text states, if it fits the schema. */
+/** Returns the value that the text states, if it fits the schema. */
 function fitting(schema: Schema, stated: string): unknown {
   if (stated === 'null') return isNullable(schema) ? null : undefined;
   if (schema.enum) return schema.enum.find((value) => value === stated);

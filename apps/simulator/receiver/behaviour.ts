@@ -19,8 +19,9 @@ export type Behaviour =
   | { kind: 'flaky'; failures: number };
 
 /**
- * The behaviour that a hook's name selects: `status-503`, `slow-2000`, `hang`, `drip`, `redirect`, `close`, `huge`,
- * `flaky-2`, each optionally followed by another dash and any text (`hang-a`, `hang-b`). All other names answer 200.
+ * Returns the behaviour that a hook's name selects: `status-503`, `slow-2000`, `hang`, `drip`, `redirect`, `close`,
+ * `huge`, `flaky-2`, each optionally followed by another dash and any text (`hang-a`, `hang-b`). All other names answer
+ * 200.
  */
 export function behaviourOfName(name: string): Behaviour {
   const [word = '', number = ''] = name.split('-');
@@ -47,7 +48,7 @@ export function behaviourOfName(name: string): Behaviour {
   }
 }
 
-/** The status of the answer, 0 if there is no answer. `attempt` counts from 1 for each delivery. */
+/** Returns the status of the answer, 0 if there is no answer. `attempt` counts from 1 for each delivery. */
 export function statusOf(behaviour: Behaviour, attempt: number): number {
   switch (behaviour.kind) {
     case 'status':

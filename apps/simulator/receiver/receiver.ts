@@ -76,7 +76,7 @@ export class Receiver {
     this.hookOf(hook).behaviour = behaviour;
   }
 
-  /** The newest deliveries of a hook, oldest first. */
+  /** Returns the newest deliveries of a hook, oldest first. */
   deliveries(hook: string): readonly Delivery[] {
     return this.hooks.get(hook)?.deliveries ?? [];
   }
@@ -103,7 +103,7 @@ export class Receiver {
     return { count, verified, accepted, distinct, repeated: count - distinct };
   }
 
-  /** Counts by hook. */
+  /** Returns the counts of each hook. */
   totals(): Record<string, object> {
     const names = [...this.hooks.keys()].filter((name) => name !== EVERY_HOOK);
     return Object.fromEntries(names.map((name) => [name, this.countsOf(name)]));
@@ -162,7 +162,7 @@ export class Receiver {
   }
 }
 
-/** The receiver's routes: `/hooks/:name`, its deliveries, and `/hooks/_secrets`, `/hooks/_behaviours`. */
+/** Adds the receiver's routes: `/hooks/:name`, its deliveries, and `/hooks/_secrets`, `/hooks/_behaviours`. */
 export async function receiverRoutes(app: FastifyInstance, receiver: Receiver): Promise<void> {
   app.post('/hooks/_secrets', (request, reply) => {
     const { name, secret } = (request.body ?? {}) as { name?: unknown; secret?: unknown };

@@ -86,7 +86,7 @@ function checkStandard(
   return matches ? undefined : 'does not match';
 }
 
-/** A key of Standard Webhooks is the decoded base64 after `whsec_`; any other secret is used unchanged. */
+/** Returns the key for Standard Webhooks: the decoded base64 after `whsec_`; any other secret is used unchanged. */
 function standardKey(secret: string): string | Buffer {
   return secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : secret;
 }

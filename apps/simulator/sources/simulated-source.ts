@@ -6,13 +6,13 @@ import type { SimPost } from '../world/post.js';
 export interface SimulatedSource {
   /** The upstream's endpoints, with its paths and its wire format. */
   routes(app: FastifyInstance, context: SimContext): void;
-  /** A refusal with this status, in the format of the upstream. */
+  /** Refuses a request with this status, in the format of the upstream. */
   refuse(reply: FastifyReply, status: number, message: string): FastifyReply;
-  /** An answer that can be parsed but does not have the format of the source. Default: JSON with other keys. */
+  /** Gives an answer that can be parsed but does not have the format of the source. Default: JSON with other keys. */
   changeShape?(reply: FastifyReply): FastifyReply;
   /**
-   * The item id that a connector gives the post. Default: the post's own id. Undefined if only the connector can
-   * compute it.
+   * Returns the item id that a connector gives the post. Default: the post's own id. Undefined if only the connector
+   * can compute it.
    */
   itemIdOf?(post: SimPost): string | undefined;
 }

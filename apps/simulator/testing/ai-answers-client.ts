@@ -51,7 +51,7 @@ export function askEngine(
   return client.post(path, body, headers);
 }
 
-/** The header for the engine's key, with its prefix. */
+/** Returns the header for the engine's key, with its prefix. */
 export function keyedBy(engine: string, key: string): Record<string, string> {
   const { headers } = ASKED[engine]!;
   const name = Object.keys(headers).find((each) => each !== 'anthropic-version')!;

@@ -16,18 +16,18 @@ export const comparedTitle = hasRecorded
   ? 'compared with recorded answers'
   : 'compared with recorded answers (skipped: no shared/upstream beside the checkout)';
 
-/** A recorded answer. */
+/** Returns a recorded answer. */
 export function recorded<T>(file: string): T {
   return JSON.parse(readFileSync(new URL(file, RECORDED), 'utf8')) as T;
 }
 
-/** The keys that all of the objects have. */
+/** Returns the keys that all of the objects have. */
 export function commonKeys(objects: readonly object[]): string[] {
   const [first = {}, ...rest] = objects;
   return Object.keys(first).filter((key) => rest.every((other) => key in other));
 }
 
-/** The keys that any of the objects has. */
+/** Returns the keys that any of the objects has. */
 export function allKeys(objects: readonly object[]): string[] {
   return [...new Set(objects.flatMap((each) => Object.keys(each)))];
 }

@@ -10,7 +10,7 @@ export interface Answer {
   headers: Record<string, string | string[] | undefined>;
   text: string;
   /**
-   * The parsed body.
+   * Returns the parsed body.
    * @throws SyntaxError if it is not JSON
    */
   json<T>(): T;

@@ -105,8 +105,8 @@ export interface Writing {
 }
 
 /**
- * Two posts in five are about a brand. Some contain only a similar word, a misspelling, or a link to the brand's
- * domain. The rest have other topics.
+ * Invents the title and the text of a post. Two posts in five are about a brand. Some contain only a similar word, a
+ * misspelling, or a link to the brand's domain. The rest have other topics.
  */
 export function compose(random: Random): Writing {
   const brand = pick(random, BRANDS);
@@ -134,7 +134,7 @@ export function compose(random: Random): Writing {
   };
 }
 
-/** An invented person. */
+/** Returns an invented person. */
 export function personFrom(random: Random): { handle: string; name: string } {
   const [first, second] = [pick(random, FIRST), pick(random, SECOND)];
   const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);

@@ -12,17 +12,17 @@ export function seededRandom(...seed: readonly (string | number)[]): Random {
   };
 }
 
-/** One of the values. */
+/** Returns one of the values. */
 export function pick<T>(random: Random, from: readonly T[]): T {
   return from[Math.floor(random() * from.length)]!;
 }
 
-/** A whole number from 0 to `below` (exclusive). */
+/** Returns a whole number from 0 to `below` (exclusive). */
 export function wholeBelow(random: Random, below: number): number {
   return Math.floor(random() * below);
 }
 
-/** Characters that look random but depend only on the text: for ids, hashes and tokens of the world. */
+/** Returns characters that look random but depend only on the text: for ids, hashes and tokens of the world. */
 export function charactersFrom(text: string, alphabet: string, length: number): string {
   const random = seededRandom(text);
   return Array.from({ length }, () => alphabet[wholeBelow(random, alphabet.length)]).join('');

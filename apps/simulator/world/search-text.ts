@@ -1,6 +1,6 @@
 /**
- * The words of a text as upstreams search them: in lower case, without accents; in Chinese and Japanese, each character
- * is a word.
+ * Returns the words of a text as upstreams search them: in lower case, without accents; in Chinese and Japanese, each
+ * character is a word.
  */
 export function wordsOf(text: string): string[] {
   const plain = text
@@ -17,7 +17,7 @@ interface Words {
 
 const known = new WeakMap<object, Words & { of: { title: string; text: string } }>();
 
-/** The words of a post. They are kept until the post is edited, because every search reads them. */
+/** Returns the words of a post. Keeps them until the post is edited, because every search reads them. */
 export function wordsOfPost(post: { title: string; text: string }): Words {
   const { title, text } = post;
   let words = known.get(post);
@@ -47,7 +47,7 @@ export function readQuery(query: string): Clause[] {
   return clauses;
 }
 
-/** True if the words are adjacent in the text. */
+/** Tests whether the words are adjacent in the text. */
 export function hasPhrase(text: readonly string[], phrase: readonly string[]): boolean {
   for (let at = text.indexOf(phrase[0]!); at >= 0; at = text.indexOf(phrase[0]!, at + 1)) {
     if (phrase.every((word, i) => text[at + i] === word)) return true;
@@ -55,7 +55,7 @@ export function hasPhrase(text: readonly string[], phrase: readonly string[]): b
   return false;
 }
 
-/** Damerau-Levenshtein distance up to 2; 3 means more. */
+/** Returns the Damerau-Levenshtein distance up to 2; 3 means more. */
 export function typosBetween(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 2) return 3;
   let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, i) => i)];

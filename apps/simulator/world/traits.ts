@@ -18,7 +18,7 @@ export interface SourceTraits {
   linkOrText?: true;
   /** The communities of posts: subreddits, feeds, sites. */
   communities?: readonly string[];
-  /** The form of an invented handle on this source. */
+  /** Returns an invented handle in the form of this source. */
   handleOf?(handle: string): string;
   /** Posts have a price. */
   priced?: true;
@@ -26,7 +26,7 @@ export interface SourceTraits {
   currencies?: Readonly<Record<string, string>>;
   /** Share of promoted posts among the invented posts. */
   promotedShare?: number;
-  /** The id of a post in the format of the source. */
+  /** Returns the id of a post in the format of the source. */
   identify(post: SimPost): string;
 }
 
@@ -141,26 +141,26 @@ export const TRAITS: Readonly<Record<SourceId, SourceTraits>> = {
   },
 };
 
-/** The stable id behind a bluesky handle. */
+/** Returns the stable id behind a bluesky handle. */
 export function didOf(handle: string): string {
   return `did:plc:${charactersFrom(handle, BASE32, 24)}`;
 }
 
-/** The last digits of a number in base 64. */
+/** Returns the last digits of a number in base 64. */
 function base64Digits(number: number, length: number): string {
   return Array.from({ length }, (_, n) => BASE64URL[Math.floor(number / 64 ** (length - 1 - n)) % 64]).join(
     '',
   );
 }
 
-/** A content hash in bluesky's format, derived from the content. */
+/** Returns a content hash in bluesky's format, derived from the content. */
 export function cidOf(content: string): string {
   return `bafyrei${charactersFrom(content, BASE32, 52)}`;
 }
 
 /**
- * The record key of an at:// address (`…/app.bsky.feed.post/<rkey>`): the time comes first, so that the order of the
- * keys is the order of the times.
+ * Returns the record key of an at:// address (`…/app.bsky.feed.post/<rkey>`): the time comes first, so that the order
+ * of the keys is the order of the times.
  */
 function recordKey(post: SimPost): string {
   let rest = (BigInt(post.publishedAt) * 1000n + BigInt(post.number % 1000)) << 10n;

@@ -65,13 +65,13 @@ export class World {
     }
   }
 
-  /** All posts of one source up to now, oldest first. Read-only. */
+  /** Returns all posts of one source up to now, oldest first. Read-only. */
   posts(source: SourceId): readonly SimPost[] {
     this.advance(source);
     return this.bySource.get(source)!;
   }
 
-  /** The post with this id on the source, if it was published. */
+  /** Returns the post with this id on the source, if it was published. */
   find(source: SourceId, id: string): SimPost | undefined {
     this.advance(source);
     return this.byId.get(`${source} ${id}`);
@@ -154,7 +154,7 @@ export class World {
     return this.enter(post);
   }
 
-  /** A post with the given fields, and invented values for the other fields. */
+  /** Returns a post with the given fields, and invented values for the other fields. */
   private draft(source: SourceId, at: number, random: Random, input: PostInput): SimPost {
     const traits = TRAITS[source];
     const { communities = [''] } = traits;
@@ -187,7 +187,7 @@ export class World {
     };
   }
 
-  /** A comment answers one of the last posts of its community, or a comment below it. */
+  /** Attaches a comment to one of the last posts of its community, or to a comment below this post. */
   private attach(post: SimPost, random: Random): void {
     const roots: SimPost[] = [];
     const posts = this.bySource.get(post.source)!;

@@ -196,7 +196,7 @@ describe('a call that fails for a while', () => {
     expect(seen).toHaveLength(2);
   });
 
-  it('ends at once when its signal aborts, also while it waits', async () => {
+  it('ends immediately when its signal aborts, also while it waits', async () => {
     await start(json(503, { error: 'later', code: 'UNAVAILABLE' }, { 'retry-after': '50' }));
     const stop = new AbortController();
     const call = client.get('/v1/account', { signal: stop.signal });

@@ -27,32 +27,32 @@ export interface Client {
     path: P,
     ...options: OptionalArgument<OptionsOf<'get', P>>
   ): Promise<AnswerOf<'get', P>>;
-  /** Sent with an `Idempotency-Key`, so that a retry has no second effect. */
+  /** Sends a POST. Its `Idempotency-Key` prevents a second effect of a retry; POSTs under `/v1/auth/` have no key. */
   post<P extends PathsOf<'post'>>(
     path: P,
     ...options: OptionalArgument<OptionsOf<'post', P>>
   ): Promise<AnswerOf<'post', P>>;
-  /** Tried again only after 429, because the first attempt may have had an effect. */
+  /** Sends a PATCH, and repeats it only after 429, because another failed attempt may have had an effect. */
   patch<P extends PathsOf<'patch'>>(
     path: P,
     ...options: OptionalArgument<OptionsOf<'patch', P>>
   ): Promise<AnswerOf<'patch', P>>;
-  /** Tried again only after 429, because the first attempt may have had an effect. */
+  /** Sends a DELETE, and repeats it only after 429, because another failed attempt may have had an effect. */
   delete<P extends PathsOf<'delete'>>(
     path: P,
     ...options: OptionalArgument<OptionsOf<'delete', P>>
   ): Promise<AnswerOf<'delete', P>>;
-  /** Every row of a list. Reads the next page when all rows of the current page were used. */
+  /** Yields every row of a list. Reads the next page when all rows of the current page were used. */
   paginate<P extends ListPath>(
     path: P,
     ...options: OptionalArgument<OptionsOf<'get', P>>
   ): AsyncGenerator<RowOf<P>, void, undefined>;
-  /** The unread response of a GET, for exports and other files. */
+  /** Returns the unread response of a GET, for exports and other files. */
   download<P extends PathsOf<'get'>>(
     path: P,
     ...options: OptionalArgument<OptionsOf<'get', P>>
   ): Promise<Response>;
-  /** New mentions as they arrive. Connects again automatically, and then continues after the last mention. */
+  /** Yields new mentions as they arrive. Connects again automatically, and then continues after the last mention. */
   stream(filters?: StreamFilters, options?: StreamOptions): AsyncGenerator<StreamedMention, void, undefined>;
 }
 
@@ -63,7 +63,7 @@ type AnyOptions = CallOptions & {
 };
 
 /**
- * A client of one installation, as one account.
+ * Creates a client of one installation, as one account.
  *
  *     const earshot = createClient({ baseUrl: 'http://127.0.0.1:8080', apiKey });
  *     for await (const mention of earshot.paginate('/v1/mentions', { query: { source: ['reddit'] } })) …

@@ -21,7 +21,7 @@ export type ErrorCode = AnyError['code'] | 'UNKNOWN';
 /** One invalid part of a request. `path` names the field in the request body, such as `sources.0.source`. */
 export type Fault = Schemas['Fault'];
 
-/** The API refused the request, or failed. It is thrown after the last retry, or at once if a retry is not allowed. */
+/** The API refused the request, or failed. Thrown after the last retry, or immediately if a retry is not allowed. */
 export class EarshotError extends Error {
   override readonly name = 'EarshotError';
   /** HTTP status */
@@ -49,8 +49,8 @@ export class EarshotError extends Error {
 }
 
 /**
- * No complete response arrived: the connection failed, or the time limit was exceeded. It is thrown after the last
- * retry, or at once if a retry is not allowed. `cause` is the error of `fetch`.
+ * No complete response arrived: the connection failed, or the time limit was exceeded. Thrown after the last
+ * retry, or immediately if a retry is not allowed. `cause` is the error of `fetch`.
  */
 export class EarshotConnectionError extends Error {
   override readonly name = 'EarshotConnectionError';
@@ -58,7 +58,7 @@ export class EarshotConnectionError extends Error {
 
 const MAX_MESSAGE_LENGTH = 300;
 
-/** The error that a response with a status of 400 or more describes. */
+/** Returns the error that a response with a status of 400 or more describes. */
 export async function errorOf(response: Response): Promise<EarshotError> {
   const text = await response.text().catch(() => '');
   const body = parsed(text);
@@ -73,7 +73,7 @@ export async function errorOf(response: Response): Promise<EarshotError> {
   return new EarshotError(`HTTP ${response.status}: ${message}`, { ...shared, code: 'UNKNOWN' });
 }
 
-/** The seconds of `Retry-After`, which is a number or a date. */
+/** Returns the seconds of `Retry-After`, which is a number or a date. */
 export function retryAfterSeconds(headers: Headers, now = Date.now()): number | undefined {
   const text = headers.get('retry-after');
   if (text === null || text === '') return undefined;

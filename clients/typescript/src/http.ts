@@ -44,8 +44,8 @@ export class Http {
 
   /**
    * Sends a call, and reads the response if its status is 2xx.
-   * @throws EarshotError if the API refuses the request or fails, EarshotConnectionError if no complete response arrives,
-   * TypeError if a path parameter is missing, the reason of `call.signal` if it is aborted
+   * @throws EarshotError if the API refuses the request or fails, EarshotConnectionError if no complete response
+   * arrives, TypeError if a path parameter is missing, the reason of `call.signal` if this signal is aborted
    */
   async send<T>(call: HttpCall, read: (response: Response) => Promise<T> | T): Promise<T> {
     const isRead = call.method === 'GET';
@@ -107,7 +107,7 @@ export class Http {
   }
 }
 
-/** `crypto.randomUUID` exists only in secure contexts, and an installation may be used over plain HTTP. */
+/** Returns a random key. `crypto.randomUUID` exists only in secure contexts, and pages may use plain HTTP. */
 function randomKey(): string {
   const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -128,7 +128,7 @@ function addressOf({ path, pathValues = {}, query = {} }: HttpCall): string {
   return text === '' ? filled : `${filled}?${text}`;
 }
 
-/** Node's message is only `fetch failed`; the cause of the error has the reason. */
+/** Returns the reason of an error of `fetch`. In Node, the error says only `fetch failed`; `cause` has the reason. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;

@@ -36,7 +36,7 @@ export interface StreamedMention {
 const SILENCE_MS = 45_000;
 
 /**
- * New mentions. Connects again after every loss of the connection, for as long as the caller reads.
+ * Yields new mentions. Connects again after every loss of the connection, for as long as the caller reads.
  * @throws EarshotError if the API refuses the stream for another reason than an outage or the quota
  */
 export async function* mentionStream(

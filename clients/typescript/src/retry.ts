@@ -33,7 +33,7 @@ export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOp
   }
 }
 
-/** Undefined if the attempt must not be repeated. */
+/** Returns the wait before the next attempt; undefined if the attempt must not be repeated. */
 function waitMs(error: unknown, tried: number, options: RetryOptions): number | undefined {
   if (error instanceof EarshotConnectionError) return options.isRepeatable ? backoffMs(tried) : undefined;
   if (!(error instanceof EarshotError) || !isTemporary(error, options.isRepeatable)) return undefined;
@@ -42,13 +42,19 @@ function waitMs(error: unknown, tried: number, options: RetryOptions): number | 
   return retryAfterSeconds > options.longestRetryAfterSeconds ? undefined : retryAfterSeconds * 1000;
 }
 
-/** 429 and `IDEMPOTENCY_IN_PROGRESS` mean that this request has had no effect, so every request can be repeated. */
+/**
+ * Tests whether a request can be repeated after the error. 429 and `IDEMPOTENCY_IN_PROGRESS` mean that the request has
+ * had no effect, so every request can be repeated after them.
+ */
 function isTemporary({ status, code }: EarshotError, isRepeatable: boolean): boolean {
   if (status === 429 || code === 'IDEMPOTENCY_IN_PROGRESS') return true;
   return isRepeatable && REPEATABLE_STATUSES.has(status);
 }
 
-/** A random time between half of the wait and the whole wait, so that many clients do not retry at the same time. */
+/**
+ * Returns a random time between half of the wait and the whole wait, so that many clients do not retry at the same
+ * time.
+ */
 export function backoffMs(tried: number): number {
   const max = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** tried);
   return max / 2 + Math.random() * (max / 2);

@@ -37,8 +37,8 @@ export interface CallOptions {
   signal?: AbortSignal;
   /**
    * Key that makes a POST safe to repeat for 24 hours. If it is absent, the client creates a key for each POST, except
-   * for routes below `/v1/auth/`. The API stores no answers of these routes and of other methods, so the key is not sent
-   * with them. Set it yourself to repeat the call after your own process has restarted.
+   * for routes below `/v1/auth/`. The API stores no answers of these routes and of other methods, so their requests
+   * contain no key. Set the key yourself to repeat the call after your own process has restarted.
    */
   idempotencyKey?: string;
   /** Additional headers, such as `service-estimate-token`. */

@@ -4,9 +4,9 @@ import type { components } from './api.js';
 export type Envelope = components['schemas']['Envelope'];
 
 /**
- * The delivery could not be verified: it is not from Earshot, was changed, or was signed too long before or after the
- * present time. Also thrown if the secret is wrong, if the account uses the legacy signature, and if the body is not
- * JSON. Answer 400 and ignore the delivery.
+ * Thrown if a delivery cannot be verified: it is not from Earshot, was changed, or was signed too long before or after
+ * the present time. Also thrown if the secret is wrong, if the account uses the legacy signature, and if the body is
+ * not JSON. Answer 400 and ignore the delivery.
  */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
@@ -70,7 +70,7 @@ interface Signature {
   signatures: Uint8Array<ArrayBuffer>[];
 }
 
-/** `t=<unix seconds>,v1=<hex>`, with two `v1` parts for 24 hours after a rotation of the secret. */
+/** Parses `t=<unix seconds>,v1=<hex>`, with two `v1` parts for 24 hours after a rotation of the secret. */
 function signatureOf(header: string | undefined): Signature {
   if (header === undefined) throw new WebhookVerificationError('the header X-Signature is missing');
   if (/^[0-9a-f]{64}$/.test(header))

@@ -127,7 +127,7 @@ function searchOf(engineAnswer: EngineAnswer, prompt: string): object[] {
   ];
 }
 
-/** The blocks of the text: cited text has its own block. */
+/** Returns the blocks of the text: cited text has its own block. */
 function textsOf({ text, pages }: EngineAnswer, searched: boolean): object[] {
   if (!searched || pages.length === 0) return [{ type: 'text', text }];
   const citations = pages.map(({ url, title }) => ({

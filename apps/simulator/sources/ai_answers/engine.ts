@@ -6,11 +6,11 @@ import type { SimPost } from '../../world/post.js';
 
 /** One engine of the source ai_answers. */
 export interface SimulatedEngine {
-  /** Its path, as a route. */
+  /** The path of the engine's API, as a route. */
   path: string;
-  /** Creates the handler of its requests in one world. */
+  /** Creates the handler of the engine's requests in one world. */
   open(context: SimContext): (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
-  /** A refusal in the engine's format; `message` is used for a status for which the engine has no text. */
+  /** Refuses a request in the engine's format. `message` is used for a status for which the engine has no text. */
   refuse(reply: FastifyReply, status: number, message: string): FastifyReply;
 }
 
@@ -44,41 +44,44 @@ export function answerOf(engine: string, { world }: SimContext): EngineAnswer {
   return { seed: post.id, text: post.text, pages: pagesOf(post), pauses: post.number % 8 === 0 };
 }
 
-/** The web search that a person would type for the prompt. */
+/** Returns the web search that a person would type for the prompt. */
 export function queryOfPrompt(prompt: string): string {
   return prompt.replace(/[?!.\s]+$/, '').toLowerCase();
 }
 
-/** The text of a message: a string, or parts that each have a text. */
+/** Returns the text of a message: a string, or parts that each have a text. */
 export function textOfContent(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   return content.map((part: { text?: unknown }) => (typeof part.text === 'string' ? part.text : '')).join('');
 }
 
-/** A rough number of tokens, for the usage of an answer. */
+/** Returns a rough number of tokens, for the usage of an answer. */
 export function tokensOf(text: string): number {
   return Math.ceil(text.length / 4);
 }
 
-/** Opaque text that only the engine can read. */
+/** Returns opaque text that only the engine can read. */
 export function opaque(seed: string, length: number): string {
   return charactersFrom(seed, 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_', length);
 }
 
-/** The position of the page's address in the text, in UTF-16 code units; undefined if the text does not contain it. */
+/**
+ * Returns the position of the page's address in the text, in UTF-16 code units; undefined if the text does not contain
+ * it.
+ */
 export function placeOf(page: Page, text: string): { start: number; end: number } | undefined {
   const start = text.indexOf(page.url);
   return start < 0 ? undefined : { start, end: start + page.url.length };
 }
 
-/** The body of a request. All engines receive JSON. */
+/** Returns the body of a request. All engines receive JSON. */
 export function bodyOf(request: FastifyRequest): Record<string, unknown> {
   const { body } = request;
   return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
 }
 
-/** The key after `Bearer`; empty if there is none. */
+/** Returns the key after `Bearer`; empty if there is none. */
 export function bearerOf(request: FastifyRequest): string {
   return /^bearer (.*)$/i.exec(request.headers.authorization ?? '')?.[1]?.trim() ?? '';
 }

@@ -141,8 +141,8 @@ function responseOf(
 }
 
 /**
- * The address of a citation contains the mark `utm_source=openai`. A page whose address is not in the text is cited for
- * the whole text.
+ * Returns the citation of a page. Its address contains the mark `utm_source=openai`. A page whose address is not in the
+ * text is cited for the whole text.
  */
 function citationOf(page: Page, text: string): object {
   const { start, end } = placeOf(page, text) ?? { start: 0, end: text.length };
@@ -180,7 +180,7 @@ function usageOf(prompt: string, text: string): object {
   };
 }
 
-/** `48s`, `6m0s`, `120ms`. */
+/** Writes a duration in OpenAI's form: `48s`, `6m0s`, `120ms`. */
 function durationOf(ms: number): string {
   if (ms < 1000) return `${ms}ms`;
   const seconds = Math.ceil(ms / 1000);

@@ -19,7 +19,7 @@ const MESSAGES: Record<number, string> = {
 const REQUEST_COST = 0.005;
 const TOKEN_COST = 0.000_001;
 
-/** Perplexity's chat interface, which always searches. It does not report its limits. */
+/** Perplexity's chat interface, which always searches. Responses do not report the limits of requests. */
 export const perplexityEngine: SimulatedEngine = { path: '/chat/completions', open, refuse };
 
 function open(context: SimContext): ReturnType<SimulatedEngine['open']> {

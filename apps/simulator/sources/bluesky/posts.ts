@@ -3,7 +3,7 @@ import type { SimPost } from '../../world/post.js';
 
 const CDN = 'https://cdn.bsky.app/img';
 
-/** A post as `searchPosts` and similar methods return it. */
+/** Returns a post as `searchPosts` and similar methods return it. */
 export function postView(post: SimPost): object {
   const record = recordOf(post);
   const embed = embedView(post);
@@ -23,19 +23,19 @@ export function postView(post: SimPost): object {
   };
 }
 
-/** The time at which the network indexed the post: a little after the author's time. */
+/** Returns the time at which the network indexed the post: a little after the author's time. */
 export function indexedAt(post: SimPost): number {
   return post.publishedAt + (post.number % 900);
 }
 
-/** Hashtags of the text, without #. */
+/** Returns the hashtags of the text, without #. */
 export function tagsOf(post: SimPost): string[] {
   return facetsOf(post.text).flatMap(({ features }) =>
     features.flatMap((feature) => ('tag' in feature ? feature.tag : [])),
   );
 }
 
-/** Addresses in the text, and in the card below it. */
+/** Returns the addresses in the text, and in the card below it. */
 export function linksOf(post: SimPost): string[] {
   const inText = facetsOf(post.text).flatMap(({ features }) =>
     features.flatMap((feature) => ('uri' in feature ? feature.uri : [])),

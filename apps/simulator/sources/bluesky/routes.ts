@@ -110,7 +110,7 @@ function searchPosts(posts: readonly SimPost[], request: FastifyRequest, reply: 
   });
 }
 
-/** `sortAt`: the author's time or the network's time, whichever is earlier. */
+/** Returns `sortAt`: the author's time or the network's time, whichever is earlier. */
 function sortedAt(post: SimPost): number {
   return Math.min(post.publishedAt, indexedAt(post));
 }

@@ -32,7 +32,7 @@ export interface Facts {
   createdAt: number;
 }
 
-/** The searchable properties of the post. */
+/** Returns the searchable properties of the post. */
 export function factsOf(post: SimPost): Facts {
   const words = wordsOfPost(post);
   const isRepository = post.kind === 'repository';
@@ -52,7 +52,7 @@ export function factsOf(post: SimPost): Facts {
   };
 }
 
-/** The id of an item. The id stays the same after a transfer or a new name. */
+/** Returns the id of an item. The id stays the same after a transfer or a new name. */
 export function nodeIdOf(post: SimPost): string {
   return `${ID_PREFIXES[post.kind] ?? 'I_kwDO'}${charactersFrom(`${post.kind} ${post.id}`, BASE62, 12)}`;
 }
@@ -72,12 +72,15 @@ export function loginOf({ author }: SimPost): string {
   return author.replace(/[^A-Za-z0-9[\]]+/g, '-');
 }
 
-/** The issues, pull requests and discussions of a repository share one sequence of numbers. */
+/**
+ * Returns the number of an item. The issues, pull requests and discussions of a repository share one sequence of
+ * numbers.
+ */
 export function numberOf(post: SimPost): number {
   return post.number % 1_000_000;
 }
 
-/** The address of the page of an item. */
+/** Returns the address of the page of an item. */
 export function addressOf(post: SimPost): string {
   const repository = `${SITE}/${repositoryNameOf(post)}`;
   switch (post.kind) {
@@ -92,18 +95,18 @@ export function addressOf(post: SimPost): string {
   }
 }
 
-/** Labels of an issue or a discussion: one, or none. */
+/** Returns the labels of an issue or a discussion: one, or none. */
 export function labelsOf(post: SimPost): (typeof LABELS)[number][] {
   const start = wholeBelow(seededRandom('label', post.id), LABELS.length + 1);
   return LABELS.slice(start, start + 1);
 }
 
-/** True for one in five issues, pull requests and discussions. */
+/** Tests whether an item is closed: one in five issues, pull requests and discussions. */
 export function isClosed({ kind, score }: SimPost): boolean {
   return kind !== 'repository' && score % 5 === 0;
 }
 
-/** An issue or a pull request in a search result. */
+/** Returns an issue or a pull request in a search result. */
 export function issueOf(post: SimPost): object {
   const repository = `${API}/repos/${repositoryNameOf(post)}`;
   const url = `${repository}/issues/${numberOf(post)}`;
@@ -169,7 +172,7 @@ function pullOf(post: SimPost, repository: string, closedAt: string | null): obj
   };
 }
 
-/** GitHub's web forms use CRLF line ends. */
+/** Returns the body of an item, with the CRLF line ends of GitHub's web forms. */
 function bodyOf({ text }: SimPost): string | null {
   return text === '' ? null : text.replaceAll('\n', '\r\n');
 }
@@ -196,7 +199,7 @@ export interface GithubAccount {
   [more: string]: unknown;
 }
 
-/** An account. A login that ends in `[bot]` is an app. */
+/** Returns an account. A login that ends in `[bot]` is an app. */
 export function userOf(login: string): GithubAccount {
   const id = 1_000_000 + wholeBelow(seededRandom('account', login), 100_000_000);
   const isBot = login.endsWith('[bot]');
@@ -224,17 +227,17 @@ export function userOf(login: string): GithubAccount {
   };
 }
 
-/** The main language of a repository. */
+/** Returns the main language of a repository. */
 export function languageOf(post: SimPost): string {
   return post.kind === 'repository' ? pick(seededRandom('language', post.id), LANGUAGES) : '';
 }
 
-/** The topics of a repository: the hashtags in its description. */
+/** Returns the topics of a repository: the hashtags in its description. */
 export function topicsOf({ text }: SimPost): string[] {
   return [...text.matchAll(/(?<=^|\s)#([\w-]+)/g)].map(([, topic = '']) => topic.toLowerCase());
 }
 
-/** The creation time in whole seconds. */
+/** Returns the creation time in whole seconds. */
 export function wholeSeconds({ publishedAt }: SimPost): string {
   return new Date(publishedAt).toISOString().replace(/\.\d+Z$/, 'Z');
 }

@@ -214,7 +214,7 @@ function startOf(time: string): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** A date covers its whole day; a time covers its second. */
+/** Returns the end of a date, which covers its whole day, or of a time, which covers its second. */
 function endOf(time: string): number | undefined {
   const start = startOf(time);
   if (start === undefined) return undefined;

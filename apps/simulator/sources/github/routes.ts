@@ -93,7 +93,7 @@ function routes(app: FastifyInstance, context: SimContext): void {
   });
 }
 
-/** The caller; undefined if the request was already refused. */
+/** Returns the caller; undefined if the request was already refused. */
 function callerOf(request: FastifyRequest, reply: FastifyReply): Caller | undefined {
   if (!request.headers['user-agent']) {
     const message =

@@ -80,7 +80,7 @@ function answerSearch(
   });
 }
 
-/** Algolia's answer after the thousandth hit: status 200, no hits, and a message. */
+/** Returns Algolia's answer after the thousandth hit: status 200, no hits, and a message. */
 function emptyPage(page: number, hitsPerPage: number): object {
   return {
     hits: [],
@@ -114,7 +114,10 @@ function numberOf(post: SimPost, attribute: string): number | undefined {
   return attribute === 'points' ? post.score : commentsBelow(post);
 }
 
-/** The author and the address are searched too, so a hit may not contain the query in its text. */
+/**
+ * Returns the words that a search compares. The author and the address are searched too, so a hit may not contain the
+ * query in its text.
+ */
 function searchable(post: SimPost, restricted: readonly string[]): string[][] {
   const words = wordsOfPost(post);
   const attributes: Record<string, string[]> =

@@ -76,7 +76,7 @@ function routes(app: FastifyInstance, context: SimContext): void {
   app.get('/api/v4/*', SERVED, (_, reply) => reply.code(404).send());
 }
 
-/** Posts and comments have separate pages with the same number. */
+/** Answers a search. Posts and comments have separate pages with the same number. */
 function search(asked: ParsedRequest): FastifyReply {
   const { one, reply, posts } = asked;
   const q = one('q');
@@ -111,7 +111,7 @@ function search(asked: ParsedRequest): FastifyReply {
   });
 }
 
-/** One page of the posts, by `page` or by the cursor of the previous page. */
+/** Answers with one page of the posts, by `page` or by the cursor of the previous page. */
 function postList(asked: ParsedRequest): FastifyReply {
   const { one, reply, posts } = asked;
   const slice = sliceOf(asked);
@@ -152,7 +152,7 @@ function commentList(asked: ParsedRequest): FastifyReply {
   return answer(reply, 200, { comments: found.slice(slice.from, slice.to).map(commentView) });
 }
 
-/** The requested part of a list, or the reason for a refusal. */
+/** Returns the requested part of a list, or the reason for a refusal. */
 function sliceOf({ one }: ParsedRequest): { from: number; to: number } | string {
   const [page, limit] = [Number(one('page') ?? 1), Number(one('limit') ?? PAGE_SIZE)];
   if (!Number.isInteger(page) || page < 1) return 'Page is < 1';
@@ -161,7 +161,10 @@ function sliceOf({ one }: ParsedRequest): { from: number; to: number } | string 
   return { from: (page - 1) * limit, to: page * limit };
 }
 
-/** An unknown community is ignored, as if the request named no community. */
+/**
+ * Returns a test whether a post belongs to the requested community. An unknown community is ignored, as if the request
+ * named no community.
+ */
 function placeTest({ one, posts }: ParsedRequest): (post: SimPost) => boolean {
   const name = communityNameOf(one('community_name') ?? '');
   if (!communityNames(posts).includes(name)) return () => true;

@@ -16,17 +16,17 @@ export const LANGUAGES = [
 ] as const;
 const FOUNDED = '2023-06-12T22:09:11.363420Z';
 
-/** The address of a post or comment on its home server. */
+/** Returns the address of a post or comment on its home server. */
 export function apIdOf(post: SimPost): string {
   return `https://${homeOf(post.author)}/${post.kind === 'comment' ? 'comment' : 'post'}/${post.id}`;
 }
 
-/** The name of a community: `technology@lemmy.example` and `technology` are the same community. */
+/** Returns the name of a community: `technology@lemmy.example` and `technology` are the same community. */
 export function communityNameOf(text: string): string {
   return text.toLowerCase().replace(`@${HOME}`, '');
 }
 
-/** A post as lists and searches return it. */
+/** Returns a post as lists and searches return it. */
 export function postView(post: SimPost): object {
   return {
     post: postOf(post),
@@ -52,7 +52,7 @@ export function postView(post: SimPost): object {
   };
 }
 
-/** A comment, with its post. */
+/** Returns a comment, with its post. */
 export function commentView(comment: SimPost): object {
   const post = comment.root ?? comment;
   return {
@@ -89,7 +89,7 @@ export function commentView(comment: SimPost): object {
   };
 }
 
-/** A community that a search finds by its name. */
+/** Returns a community that a search finds by its name. */
 export function communityView(name: string, posts: readonly SimPost[]): object {
   const own = posts.filter(({ community }) => community === name);
   const readers = 10 + wholeBelow(seededRandom('readers', name), 5_000);
@@ -113,7 +113,7 @@ export function communityView(name: string, posts: readonly SimPost[]): object {
   };
 }
 
-/** A person that a search finds by name: the author of the post. */
+/** Returns a person that a search finds by name: the author of the post. */
 export function personView({ author, authorName }: SimPost, posts: readonly SimPost[]): object {
   const own = posts.filter((post) => post.author === author);
   return {
@@ -127,7 +127,7 @@ export function personView({ author, authorName }: SimPost, posts: readonly SimP
   };
 }
 
-/** The response of `/api/v3/site`. */
+/** Returns the response of `/api/v3/site`. */
 export function siteView(version: string): object {
   const actor = `https://${HOME}/`;
   return {
@@ -212,7 +212,7 @@ function communityOf(name: string): object {
   };
 }
 
-/** The server of a person: the part after the @, or an invented server. */
+/** Returns the server of a person: the part after the @, or an invented server. */
 function homeOf(handle: string): string {
   return handle.split('@')[1] ?? pick(seededRandom('home', handle), HOMES);
 }
@@ -221,7 +221,7 @@ function idOf(what: string): number {
   return 1_000 + wholeBelow(seededRandom(what), 2_000_000_000);
 }
 
-/** The path of a comment: 0, the ids of the parent comments, and the id of the comment, joined by dots. */
+/** Returns the path of a comment: 0, the ids of the parent comments, and the id of the comment, joined by dots. */
 function pathOf(comment: SimPost): string {
   const ids: string[] = [];
   for (let at: SimPost | undefined = comment; at?.kind === 'comment'; at = at.parent) ids.unshift(at.id);
@@ -245,7 +245,7 @@ function newestBelow(post: SimPost): number {
   return post.replies.reduce((newest, reply) => Math.max(newest, newestBelow(reply)), post.publishedAt);
 }
 
-/** A time with microseconds and a zone. */
+/** Returns a time with microseconds and a zone. */
 function time(at: number): string {
   return new Date(at).toISOString().replace('Z', '000Z');
 }

@@ -8,8 +8,8 @@ const DAY_MS = 86_400_000;
 type Test = (post: SimPost) => boolean;
 
 /**
- * Compiles a full-text search. It finds only posts whose authors allow searching. A search consists of words, which match
- * by their stems, `"phrases"`, `-` to exclude, and the documented operators. All parts must match; OR is an
+ * Compiles a full-text search, which finds only posts whose authors allow searches. A search consists of words, which
+ * match by their stems, `"phrases"`, `-` to exclude, and the documented operators. All parts must match; OR is an
  * ordinary word.
  */
 export function statusTest(q: string): Test {
@@ -46,7 +46,7 @@ function textTest(text: string, isPhrase: boolean): Test {
   };
 }
 
-/** The stem that an English word shares with its other forms, roughly. */
+/** Returns the stem that an English word shares with its other forms, roughly. */
 function stemOf(word: string): string {
   return word.length > 4 ? word.replace(/(?:ing|ed|es|s)$/, '') : word.replace(/(?<=\w\w)s$/, '');
 }

@@ -117,7 +117,7 @@ function search(posts: readonly SimPost[], { one, reply, signedIn }: ParsedReque
   return answer(reply, 200, { accounts: [], statuses, hashtags: [], collections: [] });
 }
 
-/** If no post has ever used the first tag, the result is empty, even if posts have the other tags. */
+/** Returns the posts with the tags. If no post has ever used the first tag, there are none, as in Mastodon. */
 function tagged(posts: readonly SimPost[], first: string, { all }: ParsedRequest): SimPost[] {
   const few = (tags: string[]) => tags.map((tag) => tag.toLowerCase()).slice(0, MAX_TAGS);
   const any = few([first, ...all('any[]')]);
@@ -134,7 +134,10 @@ function tagged(posts: readonly SimPost[], first: string, { all }: ParsedRequest
     .map(({ post }) => post);
 }
 
-/** One page by `max_id`, `since_id`, `min_id` and `limit`; the header contains the previous and the next page. */
+/**
+ * Answers with one page by `max_id`, `since_id`, `min_id` and `limit`; the header contains the previous and the next
+ * page.
+ */
 function timeline(
   posts: readonly SimPost[],
   path: string,
@@ -172,7 +175,7 @@ function timeline(
   );
 }
 
-/** The posts between two ids, newest first. */
+/** Returns the posts between two ids, newest first. */
 function newest(
   posts: readonly SimPost[],
   { after, before }: { after: string; before: string | undefined },

@@ -14,35 +14,37 @@ export interface Account {
   host: string;
 }
 
-/** The author's account. A handle with a host belongs to that host; other handles are on an invented instance. */
+/**
+ * Returns the author's account. A handle with a host belongs to that host; other handles are on an invented instance.
+ */
 export function accountOf({ author }: SimPost): Account {
   const [handle = '', host] = author.split('@');
   const name = handle.replace(/[^\w.-]+/g, '_');
   return { name, host: host ?? pick(seededRandom('home', author), HOMES) };
 }
 
-/** The address of a post, which is the same on all instances. */
+/** Returns the address of a post, which is the same on all instances. */
 export function uriOf(post: SimPost): string {
   return `${actorOf(accountOf(post))}/statuses/${post.id}`;
 }
 
-/** Hashtags of the text in their original spelling, without duplicates. */
+/** Returns the hashtags of the text in their original spelling, without duplicates. */
 export function tagsOf(post: SimPost): string[] {
   const tags = partsOf(post).flatMap(({ tag }) => tag ?? []);
   return [...new Map(tags.map((tag) => [tag.toLowerCase(), tag])).values()];
 }
 
-/** The author's text, which contains the post's link. */
+/** Returns the author's text, which contains the post's link. */
 export function textOf({ text, link }: SimPost): string {
   return link === '' || text.includes(link) ? text : `${text}\n\n${link}`;
 }
 
-/** Addresses in the text. */
+/** Returns the addresses in the text. */
 export function linksOf(post: SimPost): string[] {
   return partsOf(post).flatMap(({ link }) => link ?? []);
 }
 
-/** A status of a timeline or a search. A signed-in user also sees their own reactions to it. */
+/** Returns a status of a timeline or a search. A signed-in user also sees their own reactions to it. */
 export function statusOf(post: SimPost, signedIn: boolean): Record<string, unknown> {
   const account = accountOf(post);
   const isLocal = account.host === HOME;
@@ -127,7 +129,7 @@ function accountView(account: Account, post: SimPost): object {
 }
 
 /**
- * The full-text search finds only posts of accounts that allow it. Accounts with `hidden` in their name do not allow
+ * Tests whether the full-text search finds the post. Accounts with `hidden` in their name do not allow
  * it.
  */
 export function isSearchable({ author }: SimPost): boolean {
@@ -185,8 +187,8 @@ interface TextPart {
 const known = new WeakMap<SimPost, { text: string; parts: TextPart[] }>();
 
 /**
- * The parts of a post's text. They are computed once for each text, because timelines by hashtag read them for every
- * post.
+ * Returns the parts of a post's text. They are computed once for each text, because timelines by hashtag read them for
+ * every post.
  */
 function partsOf(post: SimPost): TextPart[] {
   const text = textOf(post);
@@ -207,8 +209,8 @@ function splitText(text: string): TextPart[] {
 }
 
 /**
- * The HTML that instances build from plain text. The home instance adds `rel` and `target` to the links of other
- * instances when it sanitises their HTML.
+ * Returns the HTML that instances build from plain text. The home instance adds `rel` and `target` to the links of
+ * other instances when it sanitises their HTML.
  */
 function contentOf(parts: readonly TextPart[], account: Account): string {
   const away = account.host === HOME ? '' : ' rel="nofollow noopener" target="_blank"';
@@ -233,7 +235,7 @@ function contentOf(parts: readonly TextPart[], account: Account): string {
     .join('');
 }
 
-/** The link contains the whole address; the parts that browsers hide are marked. */
+/** Writes a link as HTML, which contains the whole address; the parts that browsers hide are marked. */
 function linkHtml(url: string): string {
   const prefix = /^https?:\/\/(?:www\.)?/.exec(url)?.[0] ?? '';
   const rest = url.slice(prefix.length);

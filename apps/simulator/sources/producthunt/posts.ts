@@ -32,7 +32,7 @@ const REDACTED_USER: GraphqlObject = {
   isMaker: false,
 };
 
-/** A post with all fields that the simulator has. */
+/** Returns a post with all fields that the simulator has. */
 export function postNode(post: SimPost): GraphqlObject {
   return {
     __typename: 'Post',
@@ -60,24 +60,24 @@ export function postNode(post: SimPost): GraphqlObject {
   };
 }
 
-/** The creation time: the second of the publication. */
+/** Returns the creation time: the second of the publication. */
 export function madeAt(post: SimPost): number {
   return Math.floor(post.publishedAt / 1000) * 1000;
 }
 
-/** True if the post was on the front page. */
+/** Tests whether the post was on the front page. */
 export function isFeatured(post: SimPost): boolean {
   return post.score >= POINTS_TO_BE_FEATURED;
 }
 
-/** The slugs of the post's topics: its community, if it has one, and an invented topic. */
+/** Returns the slugs of the post's topics: its community, if it has one, and an invented topic. */
 export function topicSlugsOf(post: SimPost): string[] {
   return topicsOf(post).map(slugOfName);
 }
 
 /**
- * A page of a list in the form of a connection. The cursor of an entry is the base64 of its position in the list, which
- * begins at 1.
+ * Returns a page of a list in the form of a connection. The cursor of an entry is the base64 of its position in the
+ * list, which begins at 1.
  */
 export function connection(
   typename: string,
@@ -108,7 +108,7 @@ function cursorOf(position: number): string {
   return Buffer.from(String(position)).toString('base64').replace(/=+$/, '');
 }
 
-/** The name of the post in addresses. */
+/** Returns the name of the post in addresses. */
 export function slugOf(post: SimPost): string {
   const name = slugOfName(post.title);
   return `${name || 'untitled'}-${post.number % 1000}`;

@@ -93,7 +93,7 @@ function limitReached(limit: number, remaining: number, resetIn: number): object
   };
 }
 
-/** The response does not contain the token's expiry. */
+/** Answers a sign-in. The answer does not contain the token's expiry. */
 function signIn({ clock }: SimContext, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const {
     client_id: id,

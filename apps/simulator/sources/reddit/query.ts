@@ -4,9 +4,9 @@ import type { SimPost } from '../../world/post.js';
 type Test = (post: SimPost) => boolean;
 
 /**
- * The part of Reddit's search language that clients use: words and `"phrases"`, `OR`, `AND`, `NOT`, `-`, parentheses,
- * and `title:`, `selftext:`, `author:`, `subreddit:`, `url:`. Without `OR`, a post must contain all words and phrases.
- * The case of letters does not matter, except in `url:`.
+ * Compiles a search to a test. Accepts the part of Reddit's search language that clients use: words and `"phrases"`,
+ * `OR`, `AND`, `NOT`, `-`, parentheses, and `title:`, `selftext:`, `author:`, `subreddit:`, `url:`. Without `OR`, a
+ * post must contain all words and phrases. The case of letters does not matter, except in `url:`.
  */
 export function redditQuery(query: string): Test {
   const tokens = query.match(/-?(?:\w+:)?"[^"]*"?|[()]|[^\s()"]+/g) ?? [];

@@ -174,7 +174,7 @@ function subsOf(request: FastifyRequest): Subs {
   return names.includes('all') || names.includes('popular') ? 'all' : new Set(names);
 }
 
-/** The posts or comments of these subreddits, the newest first. */
+/** Returns the posts or comments of these subreddits, the newest first. */
 function newest(posts: readonly SimPost[], subs: Subs, kind: 'post' | 'comment'): SimPost[] {
   const found: SimPost[] = [];
   for (let i = posts.length - 1; i >= 0 && found.length < LISTING_LIMIT; i--) {
@@ -184,7 +184,7 @@ function newest(posts: readonly SimPost[], subs: Subs, kind: 'post' | 'comment')
   return found;
 }
 
-/** The search finds only posts, never comments. */
+/** Answers a search, which finds only posts, never comments. */
 function search(
   posts: readonly SimPost[],
   subs: Subs,
@@ -204,7 +204,9 @@ function search(
   return page(found, request, reply);
 }
 
-/** One page by `limit`, `after`, `before` and `count`; `before` is only returned for requests with `count`. */
+/**
+ * Answers with one page by `limit`, `after`, `before` and `count`; `before` is only returned for requests with `count`.
+ */
 function page(found: readonly SimPost[], request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { one } = queryOf(request);
   const limit = Math.min(100, Math.max(1, Number(one('limit') ?? 25) || 25));
@@ -224,7 +226,7 @@ function page(found: readonly SimPost[], request: FastifyRequest, reply: Fastify
   return send(listing(shown.map(thingOf), next, previous), request, reply);
 }
 
-/** Without `raw_json=1` every string has `&`, `<` and `>` as entities. */
+/** Sends JSON. Without `raw_json=1`, every string has `&`, `<` and `>` as entities. */
 function send(body: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const isRaw = queryOf(request).one('raw_json') === '1';
   const text = JSON.stringify(

@@ -105,7 +105,7 @@ const COMMENT_ONLY = {
   unrepliable_reason: null,
 };
 
-/** A post or comment as a listing contains it: `{kind: 't3' | 't1', data}`. */
+/** Returns a post or comment as a listing contains it: `{kind: 't3' | 't1', data}`. */
 export function thingOf(post: SimPost): { kind: string; data: Record<string, unknown> } {
   const created = Math.floor(post.publishedAt / 1000);
   const shared = {
@@ -128,14 +128,14 @@ export function thingOf(post: SimPost): { kind: string; data: Record<string, unk
     : { kind: 't3', data: { ...shared, ...postOf(post) } };
 }
 
-/** A comment with its answers, as `/comments/{id}` returns it. */
+/** Returns a comment with its answers, as `/comments/{id}` returns it. */
 export function threadOf(comment: SimPost, depth = 0): { kind: string; data: Record<string, unknown> } {
   const { kind, data } = thingOf(comment);
   const replies = comment.replies.map((reply) => threadOf(reply, depth + 1));
   return { kind, data: { ...data, depth, replies: replies.length === 0 ? '' : listing(replies, null) } };
 }
 
-/** The envelope of every list. */
+/** Puts the children into a listing, the envelope of every list. */
 export function listing(
   children: readonly unknown[],
   after: string | null,

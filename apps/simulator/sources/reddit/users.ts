@@ -8,8 +8,8 @@ const IDS = '0123456789abcdefghijklmnopqrstuvwxyz';
 export type UserState = 'open' | 'suspended' | 'missing';
 
 /**
- * The state of a user depends on the name, so that tests can choose it: `suspended` or `missing` if the name contains
- * this word, otherwise `open`. A user with `lurker` in the name moderates nothing.
+ * Returns the state of a user. It depends on the name, so that tests can choose it: `suspended` or `missing` if the
+ * name contains this word, otherwise `open`. A user with `lurker` in the name moderates nothing.
  */
 export function stateOf(name: string): UserState {
   const lower = name.toLowerCase();
@@ -17,7 +17,7 @@ export function stateOf(name: string): UserState {
   return lower.includes('missing') ? 'missing' : 'open';
 }
 
-/** The response of `/user/{name}/about`, which is short for a suspended user. */
+/** Returns the response of `/user/{name}/about`, which is short for a suspended user. */
 export function aboutUser(name: string, posts: readonly SimPost[]): object {
   const known = posts.find((post) => post.author.toLowerCase() === name.toLowerCase())?.author ?? name;
   const karma = { awardee_karma: 0, awarder_karma: 0 };
@@ -58,13 +58,13 @@ export function aboutUser(name: string, posts: readonly SimPost[]): object {
   };
 }
 
-/** The response of `/user/{name}/moderated_subreddits`, without a list if the user moderates nothing. */
+/** Returns the response of `/user/{name}/moderated_subreddits`, without a list if the user moderates nothing. */
 export function moderatedList(name: string): object {
   const subreddits = moderatedBy(name);
   return subreddits.length === 0 ? {} : { kind: 'ModeratedList', data: subreddits.map(rowOf) };
 }
 
-/** One to three communities, always the same for a name. */
+/** Returns one to three communities, always the same for a name. */
 function moderatedBy(name: string): string[] {
   if (/lurker/i.test(name)) return [];
   const random = seededRandom('reddit moderator', name.toLowerCase());

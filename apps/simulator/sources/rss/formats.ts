@@ -15,7 +15,7 @@ export interface Feed {
 /** The minutes between two reads, as the feed requests them. */
 const TTL_MINUTES = 1;
 
-/** RSS 2.0 with `dc:creator` and `content:encoded`. */
+/** Writes RSS 2.0 with `dc:creator` and `content:encoded`. */
 export function rssFeed(feed: Feed): string {
   const items = feed.articles.map(
     (article) => `    <item>
@@ -44,7 +44,7 @@ ${items.join('\n')}
 `;
 }
 
-/** Atom 1.0. */
+/** Writes Atom 1.0. */
 export function atomFeed(feed: Feed): string {
   const entries = feed.articles.map(
     (article) => `  <entry>
@@ -69,7 +69,7 @@ ${entries.join('\n')}
 `;
 }
 
-/** RSS 1.0 (RDF): identity in `rdf:about`, dates in `dc:date`. */
+/** Writes RSS 1.0 (RDF): identity in `rdf:about`, dates in `dc:date`. */
 export function rdfFeed(feed: Feed): string {
   const sequence = feed.articles.map(({ id }) => `      <rdf:li rdf:resource="${escapeAttribute(id)}"/>`);
   const items = feed.articles.map(
@@ -99,7 +99,7 @@ ${items.join('\n')}
 `;
 }
 
-/** JSON Feed 1.1. */
+/** Writes JSON Feed 1.1. */
 export function jsonFeed(feed: Feed): string {
   return JSON.stringify({
     version: 'https://jsonfeed.org/version/1.1',

@@ -25,7 +25,7 @@ export class GraphqlFault extends Error {
   }
 }
 
-/** The fields of a query with its variables filled in. Named fragments are not supported. */
+/** Returns the fields of a query with its variables filled in. Named fragments are not supported. */
 export function readSelections(query: string, variables: Readonly<Record<string, unknown>>): Selection[] {
   const tokens =
     query.replace(/#.*/g, '').match(/\.\.\.|"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|\w+|[^\s,]/g) ?? [];
@@ -36,7 +36,7 @@ export function readSelections(query: string, variables: Readonly<Record<string,
 export type GraphqlObject = Readonly<Record<string, unknown>> & { readonly __typename: string };
 
 /**
- * The selected fields of an object.
+ * Returns the selected fields of an object.
  * @throws GraphqlFault for a field that the type of the object does not have, and for an object of which the query
  * selects no fields
  */
@@ -65,7 +65,7 @@ function valueOf(field: Selection, value: unknown): unknown {
   return selected(field.fields, object);
 }
 
-/** The error for a field that a type does not have. */
+/** Returns the error for a field that a type does not have. */
 export function unknownField(fieldName: string, typeName: string): GraphqlFault {
   return new GraphqlFault(`Field '${fieldName}' doesn't exist on type '${typeName}'`, {
     extensions: { code: 'undefinedField', typeName, fieldName },

@@ -8,7 +8,7 @@ export function escapeAttribute(text: string): string {
   return escapeMarkup(text).replaceAll('"', '&quot;');
 }
 
-/** Text in Hacker News' format: entities for quotes and slashes, `<p>` between paragraphs, links as HTML. */
+/** Writes text in Hacker News' format: entities for quotes and slashes, `<p>` between paragraphs, links as HTML. */
 export function hackerNewsHtml(text: string): string {
   const escape = (plain: string) =>
     escapeMarkup(plain).replaceAll('"', '&quot;').replaceAll("'", '&#x27;').replaceAll('/', '&#x2F;');
@@ -28,7 +28,7 @@ export function hackerNewsHtml(text: string): string {
     .join('<p>');
 }
 
-/** Paragraphs of plain text as HTML. */
+/** Writes paragraphs of plain text as HTML. */
 export function paragraphsHtml(text: string): string {
   return text
     .split(/\n{2,}/)

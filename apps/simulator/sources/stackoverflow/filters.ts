@@ -35,7 +35,7 @@ export interface FilterParameters {
 }
 
 /**
- * The name of the filter for these parameters. Filters exist forever and never change. The name contains all
+ * Returns the name of the filter for these parameters. Filters exist forever and never change. The name contains all
  * parameters, so filters need not be stored. `wrong` names an invalid parameter.
  */
 export function filterName(parameters: FilterParameters): { name: string } | { wrong: string } {
@@ -46,7 +46,7 @@ export function filterName(parameters: FilterParameters): { name: string } | { w
   return { name: `!${Buffer.from(encoded).toString('base64url')}` };
 }
 
-/** The fields of a filter; undefined if there is no filter with this name. */
+/** Returns the fields of a filter; undefined if there is no filter with this name. */
 export function fieldsOf(name: string): Fields | undefined {
   const builtIn = Object.hasOwn(BUILT_IN, name) ? BUILT_IN[name] : undefined;
   if (builtIn) return new Set(builtIn);
@@ -62,7 +62,7 @@ export function fieldsOf(name: string): Fields | undefined {
   }
 }
 
-/** The fields of an object that the filter includes. */
+/** Returns the fields of an object that the filter includes. */
 export function filtered(type: string, object: object, fields: Fields): Record<string, unknown> {
   return Object.fromEntries(Object.entries(object).filter(([key]) => fields.has(`${type}.${key}`)));
 }

@@ -15,17 +15,17 @@ const DOMAINS: Readonly<Record<string, string>> = {
   askubuntu: 'askubuntu.com',
 };
 
-/** The site of a post, by its name in the API: the post's community. */
+/** Returns the site of a post, by its name in the API: the post's community. */
 export function siteOf(post: SimPost): string {
   return post.community || 'stackoverflow';
 }
 
-/** True for a site with posts, and for a known site without posts. */
+/** Tests whether the site exists: it has posts, or it is a known site without posts. */
 export function isKnownSite(site: string, posts: readonly SimPost[]): boolean {
   return Object.hasOwn(DOMAINS, site) || posts.some((post) => siteOf(post) === site);
 }
 
-/** A question with every field of the simulator; a filter selects from these fields. */
+/** Returns a question with every field of the simulator; a filter selects from these fields. */
 export function questionOf(post: SimPost): object {
   const answers = answersOf(post);
   const accepted = answers.find(isAccepted);
@@ -49,7 +49,7 @@ export function questionOf(post: SimPost): object {
   };
 }
 
-/** An answer with every field of the simulator. */
+/** Returns an answer with every field of the simulator. */
 export function answerOf(post: SimPost): object {
   const root = post.root ?? post;
   return {
@@ -70,7 +70,7 @@ export function answerOf(post: SimPost): object {
   };
 }
 
-/** The tags of a question: the hashtags of its text, and one other tag. */
+/** Returns the tags of a question: the hashtags of its text, and one other tag. */
 export function tagsOf(post: SimPost): string[] {
   const own = [...post.text.matchAll(/(?<=^|\s)#([\p{L}\p{N}.+-]+)/gu)].map(([, tag = '']) =>
     tag.toLowerCase(),
@@ -78,7 +78,9 @@ export function tagsOf(post: SimPost): string[] {
   return [...new Set([...own, pick(seededRandom('tag', post.id), TAGS)])];
 }
 
-/** The test of the search parameter `q`: all words and phrases must be in title, body or tags; `[tag]` is a tag. */
+/**
+ * Returns the test of the search parameter `q`: all words and phrases must be in title, body or tags; `[tag]` is a tag.
+ */
 export function questionTest(q: string): (post: SimPost) => boolean {
   const tags = [...q.matchAll(/\[([^\]]+)\]/g)].map(([, tag = '']) => tag.toLowerCase());
   const clauses = readQuery(q.replace(/\[[^\]]+\]/g, ' '));
@@ -92,7 +94,7 @@ export function questionTest(q: string): (post: SimPost) => boolean {
   };
 }
 
-/** All answers below a question, oldest first. */
+/** Returns all answers below a question, oldest first. */
 export function answersOf(post: SimPost): SimPost[] {
   return post.replies.flatMap((reply) => [reply, ...answersOf(reply)]);
 }

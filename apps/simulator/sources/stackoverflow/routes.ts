@@ -125,7 +125,10 @@ class DailyQuota {
   }
 }
 
-/** One page of questions or answers by `site`, `filter`, `fromdate`, `todate`, `sort`, `order`, `page`, `pagesize`. */
+/**
+ * Answers with one page of questions or answers by `site`, `filter`, `fromdate`, `todate`, `sort`, `order`, `page`,
+ * `pagesize`.
+ */
 function answerListing(
   asked: ParsedRequest,
   kind: 'question' | 'answer',
@@ -192,7 +195,7 @@ function makeFilter(asked: ParsedRequest): FastifyReply {
   return answer(asked.reply, 200, wrapped([filter], asked));
 }
 
-/** In the search, one of the tags is enough; the list of questions requires all tags. */
+/** Returns the test of a search. One of the tags is enough here; the list of questions requires all tags. */
 function searchTest({ one }: ParsedRequest): (post: SimPost) => boolean {
   const matches = questionTest(one('q') ?? '');
   const [inTitle, inBody] = [one('title'), one('body')].map((text) => text && questionTest(text));
@@ -220,7 +223,7 @@ function hasTags(post: SimPost, wanted: readonly string[], how: 'all' | 'any'): 
 
 type Order = (a: SimPost, b: SimPost) => number;
 
-/** The ascending order for a value of `sort`; undefined for an unknown value. */
+/** Returns the ascending order for a value of `sort`; undefined for an unknown value. */
 function orderOf(sort: string): Order | undefined {
   const byTime: Order = (a, b) => a.publishedAt - b.publishedAt || a.number - b.number;
   const byScore: Order = (a, b) => a.score - b.score || byTime(a, b);
@@ -239,7 +242,7 @@ function secondsIn(text: string | undefined): number | undefined {
   return /^\d+$/.test(text) ? Number(text) : NaN;
 }
 
-/** Every refusal has the status 400; the body contains the number and the name of the error. */
+/** Refuses a request. Every refusal has the status 400; the body contains the number and the name of the error. */
 function refusal(reply: FastifyReply, errorId: number, name: string, message: string): FastifyReply {
   return answer(reply, 400, { error_id: errorId, error_message: message, error_name: name });
 }
@@ -249,7 +252,7 @@ function throttled(reply: FastifyReply, seconds: number): FastifyReply {
   return refusal(reply, 502, 'throttle_violation', message);
 }
 
-/** The real API always compresses its responses; the simulator compresses them if the client accepts that. */
+/** Compresses a response if the client accepts gzip. The real API always compresses its responses. */
 async function compress(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
   const isAsked = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
   if (!isAsked || typeof payload !== 'string' || payload === '' || reply.raw.headersSent) return payload;

@@ -25,8 +25,8 @@ const VALUES: Record<string, (post: SimPost) => string[]> = {
 };
 
 /**
- * A query of the Research API: all of `and`, any of `or`, none of `not`. A keyword can be anywhere in a description, in
- * any case.
+ * Compiles a query of the Research API to a test: all of `and`, any of `or`, none of `not`. A keyword can be anywhere
+ * in a description, in upper or lower case.
  */
 export function tiktokQuery(query: unknown): Query {
   if (typeof query !== 'object' || query === null) return { refusal: 'Missing query' };
@@ -47,7 +47,7 @@ export function tiktokQuery(query: unknown): Query {
   };
 }
 
-/** The day in UTC: `YYYYMMDD`. */
+/** Returns the day in UTC: `YYYYMMDD`. */
 export function dayOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10).replaceAll('-', '');
 }

@@ -85,7 +85,7 @@ class Tokens {
   }
 }
 
-/** The result of a search, and its query. It is stored, so that later pages contain the same videos. */
+/** The query of a search and its result, which is stored so that later pages contain the same videos. */
 interface Search {
   asked: string;
   found: readonly SimPost[];
@@ -161,14 +161,14 @@ function isWhole(value: unknown, min: number, max: number): value is number {
   return Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
 }
 
-/** Midnight of a day `YYYYMMDD` in UTC; undefined if the text is not a day. */
+/** Returns midnight of a day `YYYYMMDD` in UTC; undefined if the text is not a day. */
 function timeOf(day: unknown): number | undefined {
   const [, year, month, date] = /^(\d{4})(\d\d)(\d\d)$/.exec(String(day)) ?? [];
   const at = Date.parse(`${year}-${month}-${date}T00:00:00Z`);
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** The id by which TikTok's support can find the request. */
+/** Returns the id by which TikTok's support can find the request. */
 function logId(what: string): string {
   return `20260301120000${charactersFrom(`tiktok log ${what}`, '0123456789ABCDEF', 20)}`;
 }

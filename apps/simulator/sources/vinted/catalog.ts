@@ -21,7 +21,7 @@ const IDS: Readonly<Record<string, (facts: Facts) => number>> = {
 /** A search of the catalogue: each key with all of its values. */
 export type CatalogQuery = (key: string) => readonly string[];
 
-/** All listings of a search in the requested order, with promoted listings in between. */
+/** Returns all listings of a search in the requested order, with promoted listings in between. */
 export function searchCatalog(
   posts: readonly SimPost[],
   query: CatalogQuery,
@@ -44,7 +44,7 @@ export function searchCatalog(
   return withPromoted(inOrder(placed, query('order')[0], catalog), promoted).slice(0, MAX_LISTINGS);
 }
 
-/** Each word must be in the title, the seller's text or the brand. */
+/** Tests whether each word is in the title, the seller's text or the brand. */
 function containsAll(post: SimPost, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const { title, text } = wordsOfPost(post);

@@ -34,8 +34,8 @@ export interface Facts {
 }
 
 /**
- * The properties that the seller has entered. The brand is the brand that the title or text names. If they name none,
- * it is a label that is not a brand of the world.
+ * Returns the properties that the seller has entered. The brand is the brand that the title or text names. If they name
+ * none, it is a label that is not a brand of the world.
  */
 export function factsOf(post: SimPost): Facts {
   const random = seededRandom('vinted facts', post.number);
@@ -50,7 +50,7 @@ export function factsOf(post: SimPost): Facts {
   };
 }
 
-/** The path of a listing's page. */
+/** Returns the path of a listing's page. */
 export function pathOf(post: SimPost): string {
   const slug = post.title
     .normalize('NFKD')
@@ -70,7 +70,7 @@ export interface CatalogSite {
   now: Date;
 }
 
-/** A listing as the catalogue shows it, without its seller's text. */
+/** Returns a listing as the catalogue shows it, without its seller's text. */
 export function entryOf(post: SimPost, catalog: CatalogSite): object {
   const { brand, size, condition } = factsOf(post);
   const price = priceOf(post, catalog);

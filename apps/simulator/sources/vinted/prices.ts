@@ -36,8 +36,8 @@ export interface Amount {
 }
 
 /**
- * The price in the currency of the site. If the seller uses another currency, the shown price changes with the rate of
- * the day. If the simulator does not know the rate, the price stays in the seller's currency.
+ * Returns the price in the currency of the site. If the seller uses another currency, the shown price changes with the
+ * rate of the day. If the simulator does not know the rate, the price stays in the seller's currency.
  */
 export function priceOf(post: SimPost, { currency, now }: { currency: string; now: Date }): Price {
   const rate = rateBetween(post.currency, currency, now);
@@ -65,12 +65,12 @@ export function priceOf(post: SimPost, { currency, now }: { currency: string; no
   };
 }
 
-/** The shown price in cents of the site's currency. */
+/** Returns the shown price in cents of the site's currency. */
 export function centsOf(post: SimPost, { currency, now }: { currency: string; now: Date }): number {
   return Math.round(post.priceCents * (rateBetween(post.currency, currency, now) ?? 1));
 }
 
-/** The rate between two currencies; undefined if the simulator does not know one of them. */
+/** Returns the rate between two currencies; undefined if the simulator does not know one of them. */
 function rateBetween(from: string, to: string, now: Date): number | undefined {
   if (from === to) return 1;
   const [sold, bought] = [PER_EURO[from], PER_EURO[to]];
@@ -80,7 +80,7 @@ function rateBetween(from: string, to: string, now: Date): number | undefined {
   return (bought / sold) * drift * (1 + MARKUP);
 }
 
-/** `20.0`, `86.28`: a decimal number with at least one decimal place. */
+/** Writes an amount like `20.0` or `86.28`: a decimal number with at least one decimal place. */
 function decimalOf(cents: number): string {
   return cents % 100 === 0 ? `${cents / 100}.0` : String(cents / 100);
 }

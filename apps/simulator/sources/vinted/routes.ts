@@ -123,7 +123,7 @@ class Visits {
   }
 }
 
-/** The expiry of a token; undefined if the token has none. */
+/** Returns the expiry of a token; undefined if the token has none. */
 function expiryOf(token: string): number | undefined {
   try {
     const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {

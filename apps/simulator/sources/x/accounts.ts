@@ -12,14 +12,14 @@ const TOPICS = ['kettles', 'small software', 'rockets &amp; sleds', 'gardens', '
 export type AccountState = 'open' | (typeof STATES)[number];
 
 /**
- * The state of an account depends on its handle, so that tests can choose it: `suspended`, `protected` or `missing` if
- * the handle contains this word, otherwise `open`.
+ * Returns the state of an account. It depends on the handle, so that tests can choose it: `suspended`, `protected` or
+ * `missing` if the handle contains this word, otherwise `open`.
  */
 export function stateOf(handle: string): AccountState {
   return STATES.find((state) => handle.toLowerCase().includes(state)) ?? 'open';
 }
 
-/** The number of an account. The case of its handle does not matter. */
+/** Returns the number of the account with this handle, in upper or lower case. */
 export function accountIdOf(handle: string): string {
   return `1${charactersFrom(`x account ${handle.toLowerCase()}`, DIGITS, 18)}`;
 }
@@ -33,26 +33,26 @@ export class Accounts {
 
   constructor(private readonly world: World) {}
 
-  /** After this call, the account can be found by its number. */
+  /** Stores the account, so that X finds it by its number. */
   show(handle: string): void {
     const id = accountIdOf(handle);
     if (!this.handles.has(id)) this.handles.set(id, handle);
   }
 
-  /** The handle in its owner's spelling. */
+  /** Returns the handle in its owner's spelling. */
   spelled(name: string): string {
     const author = this.world.posts('x').find((post) => post.author.toLowerCase() === name.toLowerCase());
     return author?.author ?? this.handles.get(accountIdOf(name)) ?? name;
   }
 
-  /** The handle of an account; undefined for a number that no author has and no response has contained. */
+  /** Returns the handle of an account; undefined for a number that no author has and no response has contained. */
   handleOf(id: string): string | undefined {
     if (!this.handles.has(id)) for (const { author } of this.world.posts('x')) this.show(author);
     return this.handles.get(id);
   }
 }
 
-/** All fields of an account; `user.fields` selects the fields of the response. */
+/** Returns all fields of an account; `user.fields` selects the fields of the response. */
 export function profileOf(handle: string): Record<string, unknown> {
   const random = seededRandom('x profile', handle.toLowerCase());
   const id = accountIdOf(handle);
@@ -89,13 +89,14 @@ export function profileOf(handle: string): Record<string, unknown> {
   };
 }
 
-/** About three of ten accounts are verified. */
+/** Tests whether an account is verified: about three of ten are. */
 export function isVerifiedHandle(handle: string): boolean {
   return seededRandom('x verified', handle.toLowerCase())() < 0.3;
 }
 
 /**
- * The followers of an account, or the accounts that it follows, newest first. Empty if the handle contains `lonely`.
+ * Returns the followers of an account, or the accounts that it follows, newest first. Empty if the handle contains
+ * `lonely`.
  */
 export function followsOf(handle: string, which: 'followers' | 'following'): string[] {
   return Array.from({ length: countOf(handle, which) }, (_, n) => {

@@ -19,7 +19,7 @@ export interface Problem {
   section?: 'data' | 'includes';
 }
 
-/** The problem of an object that X does not show; undefined if the account is open. */
+/** Returns the problem of an object that X does not show; undefined if the account is open. */
 export function problemOf(
   state: AccountState,
   resource_type: Problem['resource_type'],
@@ -61,7 +61,9 @@ export class Answers {
     private readonly accounts: Accounts,
   ) {}
 
-  /** The keys `data`, `includes` and `errors` for these tweets. @param errors problems that are already known */
+  /**
+   * Returns the keys `data`, `includes` and `errors` for these tweets. @param errors problems that are already known
+   */
   tweets(posts: readonly SimPost[], request: FastifyRequest, errors: readonly Problem[] = []): object {
     const asked = parseRequest(request);
     for (const { author } of posts) this.accounts.show(author);
@@ -74,7 +76,7 @@ export class Answers {
     };
   }
 
-  /** An account. */
+  /** Returns an account. */
   user(handle: string, request: FastifyRequest): object {
     this.accounts.show(handle);
     return chosen(profileOf(handle), parseRequest(request).user);
@@ -109,7 +111,7 @@ export class Answers {
     };
   }
 
-  /** The tweets to which these posts refer, without duplicates. A tweet that cannot be shown adds a problem. */
+  /** Returns the tweets to which these posts refer, without duplicates. A tweet that cannot be shown adds a problem. */
   private referredTo(posts: readonly SimPost[], problems: Map<string, Problem>): SimPost[] {
     const ids = new Set(posts.flatMap((post) => referencesOf(post).map(({ id }) => id)));
     return [...ids].flatMap((id) => {

@@ -15,7 +15,7 @@ export interface ListPage<T> {
 export interface Paging<T> {
   /** The prefix of this list's tokens. */
   prefix: string;
-  /** The id of an entry, as digits. */
+  /** Returns the id of an entry, as digits. */
   idOf(entry: T): string;
   /** Default number of entries on a page. */
   size: number;

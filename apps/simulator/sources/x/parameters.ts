@@ -74,7 +74,7 @@ export const USERNAME = matching('^[A-Za-z0-9_]{1,15}$');
 /** An id in a path. */
 export const PATH_ID = ID;
 
-/** The faults of the parameters: unknown parameters, invalid values, missing parameters. */
+/** Returns the faults of the parameters: unknown parameters, invalid values, missing parameters. */
 export function faultsOf(
   request: FastifyRequest,
   known: Parameters,
@@ -99,7 +99,7 @@ export function faultsOf(
   return [...missing, ...wrong];
 }
 
-/** The fault of one value, in X's words. */
+/** Returns the fault of one value, in X's words. */
 export function faultOf(name: string, value: string, check: Check): ParameterFault | undefined {
   const message = firstOf([value], check, name);
   return message === undefined ? undefined : { parameters: { [name]: [value] }, message };

@@ -5,7 +5,7 @@ import type { ParameterFault } from './parameters.js';
 /** The prefix of each problem's `type`. */
 export const PROBLEMS = 'https://api.x.com/2/problems/';
 
-/** A refusal with this status, in X's words. */
+/** Refuses a request with this status, in X's words. */
 export function refuse(reply: FastifyReply, status: number, message: string): FastifyReply {
   if (status === 429) return reply.code(429).type('text/plain;charset=utf-8').send('Rate limit exceeded\n');
   if (status !== 403)
@@ -22,7 +22,7 @@ export function refuse(reply: FastifyReply, status: number, message: string): Fa
   });
 }
 
-/** A 400 that names every parameter at fault. */
+/** Refuses a request with a 400 that names every parameter at fault. */
 export function invalid(reply: FastifyReply, errors: readonly ParameterFault[]): FastifyReply {
   return answer(reply, 400, {
     errors,

@@ -197,7 +197,7 @@ describe('a tweet of x', () => {
     ]);
   });
 
-  it('with a long text has a shortened text, and the complete text in another field', async () => {
+  it('has a shortened text, and the complete text in another field, if the text is long', async () => {
     const words = 'many words '.repeat(40).trim();
     const { data = [] } = await one(publish(words));
     expect(data[0]!.text).toMatch(/^many words .* (many|words)… https:\/\/t\.co\/\w{10}$/);

@@ -52,7 +52,7 @@ export function searchTweets(
   return answer(reply, 200, { ...answers.tweets(page.shown, request), meta });
 }
 
-/** Whether a tweet is between the times and the ids of a request. */
+/** Returns a test whether a tweet is between the times and the ids of a request. */
 export function timesOf(request: FastifyRequest): (post: SimPost) => boolean {
   const { one } = queryOf(request);
   const at = (name: string) => Date.parse(one(name) ?? '');
@@ -65,13 +65,16 @@ export function timesOf(request: FastifyRequest): (post: SimPost) => boolean {
     (!until || BigInt(id) < until);
 }
 
-/** The newest and the oldest tweet of a page, for its `meta`. */
+/** Returns the newest and the oldest tweet of a page, for its `meta`. */
 export function rangeOf(shown: readonly SimPost[]): { newest_id?: string; oldest_id?: string } {
   const ids = shown.map(({ id }) => id).sort((a, b) => (BigInt(a) < BigInt(b) ? 1 : -1));
   return ids[0] === undefined ? {} : { newest_id: ids[0], oldest_id: ids.at(-1)! };
 }
 
-/** Faults of times and of a `since_id` before the last seven days, and of times less than `MARGIN_MS` before the request. */
+/**
+ * Returns the faults of times and of a `since_id` before the last seven days, and of times less than `MARGIN_MS` before
+ * the request.
+ */
 function timeFaults(request: FastifyRequest, now: number): ParameterFault[] {
   const { one } = queryOf(request);
   const earliest = now - REACH_MS;

@@ -42,7 +42,9 @@ export interface Attachment {
   type: 'photo' | 'video';
 }
 
-/** The post's text in X's form: links shortened, markup escaped, the addressee of an answer at the beginning. */
+/**
+ * Returns the post's text in X's form: links shortened, markup escaped, the addressee of an answer at the beginning.
+ */
 export function tweetTextOf(post: SimPost): TweetText {
   const addressee = addresseeOf(post);
   const addressed =
@@ -61,30 +63,30 @@ export function tweetTextOf(post: SimPost): TweetText {
   };
 }
 
-/** The addressee of an answer: the author of the answered post, or the name at the beginning. */
+/** Returns the addressee of an answer: the author of the answered post, or the name at the beginning. */
 export function addresseeOf(post: SimPost): string | undefined {
   if (post.parent) return post.parent.author;
   const named = /^@(\w{1,15})\b/.exec(post.text)?.[1];
   return named !== undefined && stateOf(named) !== 'missing' ? named : undefined;
 }
 
-/** The id of the quoted tweet, whose address the post contains. */
+/** Returns the id of the quoted tweet, whose address the post contains. */
 export function quotedIdOf(post: SimPost): string | undefined {
   return /https:\/\/(?:x|twitter)\.com\/\w+\/status\/(\d{1,19})/.exec(`${post.text} ${post.link}`)?.[1];
 }
 
-/** The attachment of the post. */
+/** Returns the attachment of the post. */
 export function attachmentOf(post: SimPost): Attachment | undefined {
   if (/\.(jpe?g|png)$/i.test(post.link)) return { key: `3_${post.id}`, type: 'photo' };
   return /\.mp4$/i.test(post.link) ? { key: `7_${post.id}`, type: 'video' } : undefined;
 }
 
-/** The addresses in a post's text and its card. */
+/** Returns the addresses in a post's text and its card. */
 export function addressesOf(post: SimPost): string[] {
   return [...(post.text.match(new RegExp(LINK, 'g')) ?? []), ...(post.link ? [post.link] : [])];
 }
 
-/** The number of code points. */
+/** Returns the number of code points. */
 export function lengthOf(text: string): number {
   return [...text].length;
 }
@@ -113,7 +115,8 @@ function written(raw: string, post: SimPost): RenderedText {
 }
 
 /**
- * The entity of an address in the text. X has read the page of the post's own link, and adds its title and pictures.
+ * Returns the entity of an address in the text. X has read the page of the post's own link, and adds its title and
+ * pictures.
  */
 function urlOf(address: string, post: SimPost): Record<string, unknown> {
   const link = linkEntity(address);

@@ -12,7 +12,7 @@ export interface Reference {
   id: string;
 }
 
-/** The tweets that a post answers and quotes. */
+/** Returns the tweets that a post answers and quotes. */
 export function referencesOf(post: SimPost): Reference[] {
   const quoted = quotedIdOf(post);
   return [
@@ -22,7 +22,8 @@ export function referencesOf(post: SimPost): Reference[] {
 }
 
 /**
- * All fields of a tweet; `tweet.fields` selects the fields of the response. As in X, the client is not named any more.
+ * Returns all fields of a tweet; `tweet.fields` selects the fields of the response. As in X, the client is not named
+ * any more.
  */
 export function tweetOf(post: SimPost): Record<string, unknown> {
   const { short, long, displayRange } = tweetTextOf(post);
@@ -61,7 +62,7 @@ export function tweetOf(post: SimPost): Record<string, unknown> {
   };
 }
 
-/** The fields of the post's picture or video. */
+/** Returns the fields of the post's picture or video. */
 export function mediaOf(post: SimPost): Record<string, unknown> | undefined {
   const attachment = attachmentOf(post);
   if (!attachment) return undefined;
@@ -85,7 +86,7 @@ export function mediaOf(post: SimPost): Record<string, unknown> | undefined {
   };
 }
 
-/** X writes milliseconds, but they are always 0. */
+/** Writes a time as X does: with milliseconds, which are always 0. */
 function wholeSeconds(at: number): string {
   return new Date(Math.floor(at / 1000) * 1000).toISOString();
 }

@@ -20,7 +20,7 @@ export class Users {
     private readonly answers: Answers,
   ) {}
 
-  /** `/2/users/by/username/:username`. */
+  /** Answers `/2/users/by/username/:username`. */
   byName(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const { username } = request.params as { username: string };
     const fault = parameters.faultOf('username', username, parameters.USERNAME);
@@ -32,14 +32,14 @@ export class Users {
       : this.profile(this.accounts.spelled(username), request, reply);
   }
 
-  /** `/2/users/:id`. */
+  /** Answers `/2/users/:id`. */
   byId(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     return this.about(parameters.USER_PARAMETERS, profileState, request, reply, (...about) =>
       this.profile(...about),
     );
   }
 
-  /** `/2/users/:id/tweets`. */
+  /** Answers `/2/users/:id/tweets`. */
   timeline(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     return this.about(parameters.TIMELINE_PARAMETERS, stateOf, request, reply, (handle) => {
       const isWithin = timesOf(request);
@@ -57,7 +57,7 @@ export class Users {
     });
   }
 
-  /** `/2/users/:id/followers` and `/following`. */
+  /** Answers `/2/users/:id/followers` and `/following`. */
   follows(which: 'followers' | 'following', request: FastifyRequest, reply: FastifyReply): FastifyReply {
     return this.about(parameters.FOLLOWS_PARAMETERS, stateOf, request, reply, (handle) => {
       const paging = { prefix: 'ht6v', idOf: accountIdOf, size: 100, isTwoWay: true };
@@ -92,7 +92,9 @@ export class Users {
   }
 }
 
-/** The profile of a protected account is visible to all. */
+/**
+ * Returns the state of an account for a request for its profile: the profile of a protected account is visible to all.
+ */
 function profileState(handle: string): ReturnType<typeof stateOf> {
   const state = stateOf(handle);
   return state === 'protected' ? 'open' : state;

@@ -23,8 +23,8 @@ export function commentsAreOff({ title }: SimPost): boolean {
 }
 
 /**
- * The comments on a video up to now, oldest first. The video gets one comment every five minutes after its publication,
- * until it has 110 to 229 comments.
+ * Returns the comments on a video up to now, oldest first. The video gets one comment every five minutes after its
+ * publication, until it has 110 to 229 comments.
  */
 export function commentsOf(post: SimPost, now: number): Comment[] {
   const max = 110 + wholeBelow(seededRandom('youtube comments', post.id), 120);
@@ -50,7 +50,7 @@ export function commentsOf(post: SimPost, now: number): Comment[] {
   });
 }
 
-/** A comment with its answers, as `commentThreads.list` returns them for these parts. */
+/** Returns a comment with its answers, as `commentThreads.list` returns them for these parts. */
 export function threadOf(
   comment: Comment,
   post: SimPost,

@@ -42,7 +42,7 @@ const STATUSES: Record<number, { status: string; reason: string; message: string
   },
 };
 
-/** A refusal with this status, in Google's words. */
+/** Refuses a request with this status, in Google's words. */
 export function refuse(reply: FastifyReply, status: number, message: string): FastifyReply {
   return problem(reply, { code: status, reason: 'backendError', message, ...STATUSES[status] });
 }
@@ -56,7 +56,7 @@ export interface Method {
   results: { min: number; max: number; usual: number };
 }
 
-/** The fault of a request's key or parameters; undefined if they are valid. */
+/** Returns the fault of a request's key or parameters; undefined if they are valid. */
 export function problemOf(request: FastifyRequest, method: Method): YoutubeProblem | undefined {
   const { one } = queryOf(request);
   const key = one('key') ?? '';
@@ -88,7 +88,7 @@ export function problemOf(request: FastifyRequest, method: Method): YoutubeProbl
   return undefined;
 }
 
-/** The fault of an invalid value. */
+/** Returns the fault of an invalid value. */
 export function invalidParameter(location: string, message: string): YoutubeProblem {
   return { code: 400, reason: 'invalidParameter', message, location };
 }

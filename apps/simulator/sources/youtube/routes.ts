@@ -158,22 +158,22 @@ function lengthName(post: SimPost): string {
   return seconds < 240 ? 'short' : seconds <= 1_200 ? 'medium' : 'long';
 }
 
-/** The time in ms; undefined for no text, NaN for a text that is not a valid time. */
+/** Returns the time in ms; undefined for no text, NaN for a text that is not a valid time. */
 function instantOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : NaN;
 }
 
 /**
- * A position in a list, encoded like protocol buffers with two numbers: the offset, and a flag for a page that ends at
- * this offset.
+ * Returns a position in a list, encoded like protocol buffers with two numbers: the offset, and a flag for a page that
+ * ends at this offset.
  */
 function pageToken(offset: number, isEnd: boolean): string {
   const varint = offset < 128 ? [offset] : [(offset & 127) | 128, offset >> 7];
   return Buffer.from([0x08, ...varint, 0x10, isEnd ? 1 : 0]).toString('base64url');
 }
 
-/** The start of a token's page; undefined if the token is not valid. */
+/** Returns the start of a token's page; undefined if the token is not valid. */
 function startOf(token: string | undefined, size: number): number | undefined {
   if (token === undefined) return 0;
   const [, low = 0, ...rest] = Buffer.from(token, 'base64url');

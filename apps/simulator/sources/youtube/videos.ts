@@ -16,7 +16,7 @@ const ALL_SIZES = [
   { name: 'maxres', file: 'maxresdefault', width: 1280, height: 720 },
 ];
 
-/** A video in a search result: its description cut, its texts escaped for HTML. */
+/** Returns a video in a search result: its description cut, its texts escaped for HTML. */
 export function searchResultOf(post: SimPost): object {
   const publishedAt = isoSecondsOf(post.publishedAt);
   const description = descriptionOf(post).replace(/\s+/g, ' ');
@@ -38,7 +38,7 @@ export function searchResultOf(post: SimPost): object {
   };
 }
 
-/** A video as `videos.list` returns it for these parts. */
+/** Returns a video as `videos.list` returns it for these parts. */
 export function videoOf(post: SimPost, parts: readonly string[], comments: number | undefined): object {
   const has = (part: string) => parts.includes(part);
   return {
@@ -69,27 +69,27 @@ export function videoOf(post: SimPost, parts: readonly string[], comments: numbe
   };
 }
 
-/** The length of a video in seconds. */
+/** Returns the length of a video in seconds. */
 export function durationOf(post: SimPost): number {
   return 15 + wholeBelow(seededRandom('youtube duration', post.id), 2_400);
 }
 
-/** The channel of an author. */
+/** Returns the channel of an author. */
 export function channelIdOf(author: string): string {
   return `UC${charactersFrom(`youtube channel ${author}`, BASE64URL, 22)}`;
 }
 
-/** Google's etag of one state of an object. */
+/** Returns Google's etag of one state of an object. */
 export function etagOf(what: string): string {
   return charactersFrom(`youtube etag ${what}`, BASE64URL, 27);
 }
 
-/** A time in YouTube's present format, without a fraction of the second. */
+/** Returns a time in YouTube's present format, without a fraction of the second. */
 export function isoSecondsOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }
 
-/** Characters of an id, derived from the text. */
+/** Returns characters of an id, derived from the text. */
 export function idFrom(what: string, length: number): string {
   return charactersFrom(what, BASE64URL, length);
 }
