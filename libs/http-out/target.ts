@@ -4,23 +4,23 @@ import { notAllowed, OutboundError } from './outbound-error.js';
 
 /** The target of one request, read from its URL once. */
 export interface Target {
-  /** Scheme, host and port, in undici's form. */
+  /** Scheme, host and port, such as `https://example.org:8443`. */
   readonly origin: string;
   /** Host and port, for messages. */
   readonly host: string;
   /** Path and query. */
   readonly path: string;
-  /** The literal address in the URL, if there is one. */
+  /** The IP address in the URL, if the host is one. */
   readonly literal: string | undefined;
 }
 
 const TARGETS_KEPT = 5_000;
-// URLs that are longer than this are not cached, because they would fill the cache. No upstream's address is nearly as
-// long.
+// URLs that are longer than this are not cached, because they would fill the cache. Most addresses of upstreams
+// are shorter.
 const CACHED_URL_LENGTH = 2_048;
 
 /**
- * Makes a function that reads URLs and caches the latest results, because the same few thousand URLs are repeated. The
+ * Makes a function that reads URLs and caches the latest results, because the same few thousand URLs are requested again and again. The
  * function throws OutboundError `invalid_url` for an address that cannot be requested.
  */
 export function createTargetReader(): (url: string) => Target {
@@ -34,7 +34,7 @@ export function createTargetReader(): (url: string) => Target {
   };
 }
 
-/** @throws OutboundError `blocked` when the URL contains a literal address that is not allowed */
+/** @throws OutboundError `blocked` when the host of the URL is an IP address that is not allowed */
 export function checkLiteral(target: Target, permits: AddressPolicy): void {
   if (target.literal !== undefined && !permits(target.literal)) {
     throw new OutboundError('blocked', notAllowed(target.host));

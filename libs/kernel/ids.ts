@@ -63,8 +63,8 @@ export function exploredIdOf(exploreId: string, source: string): string {
 }
 
 /**
- * Returns the id of a webhook address of an account, as the target of a delivery. The address may contain a secret; the
- * id does not.
+ * Returns the id of an account's webhook address that is the target of deliveries. The address may contain a secret;
+ * the id does not.
  */
 export function endpointIdOf(accountId: string, url: string): string {
   return derivedId('endpoint', accountId, url);

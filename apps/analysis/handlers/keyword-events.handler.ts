@@ -19,8 +19,8 @@ export const KEYWORD_EVENTS: ConsumerOptions = {
 };
 
 /**
- * Publishes events about keywords themselves. Delivery reads from the tables whether to send such an event
- * (`webhookEvents` of the keyword). So an event is published only after the tables contain its decision.
+ * Publishes events about keywords themselves. Delivery looks in the tables whether the keyword wants such an
+ * event (`webhookEvents`). So an event is published only after the tables contain its decision.
  */
 @Controller()
 export class KeywordEventsHandler {

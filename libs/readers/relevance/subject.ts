@@ -9,10 +9,10 @@ export interface RelevanceSubject {
   /** The names in the form that is searched for: lower case, longest first. */
   names: readonly string[];
   about: About | undefined;
-  /** The entry of the first of the names that is a known homonym. */
+  /** The homonym entry of the first name that has one. */
   homonym: Homonym | undefined;
   /**
-   * True if the name is also an ordinary word or a first name. Then the name alone does not show that a text
+   * True if the name is a known homonym, an ordinary word or a first name. Then the name alone does not show that a text
    * names the subject.
    */
   ordinary(name: string): boolean;

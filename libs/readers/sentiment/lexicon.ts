@@ -1,7 +1,7 @@
 import { negated } from '../text/tokens.js';
 
 /**
- * Words with their valences in two published lists, from -4 to 4. The valence is 0 if a list does not contain the word.
+ * Words with their valences in two published lists, from -5 to 5. The valence is 0 if a list does not contain the word.
  */
 export type Lexicon = ReadonlyMap<string, readonly [number, number]>;
 
@@ -18,9 +18,10 @@ const DAMPERS = new Set(
 );
 
 /**
- * Computes figures of a text: for each list the sums, counts and extremes of good and bad words; then the last
- * valence of a word, the emphasis and the length. All are between about -1 and 1.
- * @param tokens as written
+ * Computes figures of a text: for each list the sums, counts and extremes of good and bad words; then the
+ * valence of the last word that a list contains, the emphasis and the length. Most are between -1 and 1; emphasis can
+ * make the extremes a little larger.
+ * @param tokens the tokens as they are written in the text
  * @param words the folded tokens (see `foldedToken`)
  */
 export function lexiconFigures(

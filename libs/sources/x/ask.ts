@@ -7,7 +7,7 @@ import { statusError } from '../shared/status-error.js';
 /** The required setting: the bearer token of an application. */
 export const TOKEN_SETTING = 'SOURCE_X_TOKEN';
 
-// After this wait Earshot tries again with one request, because somebody may have bought credits.
+// After this wait Earshot sends requests again, because somebody may have bought credits.
 const NO_CREDITS_WAIT_MS = 3_600_000;
 const USAGE_CAP_WAIT_MS = 24 * 3_600_000;
 
@@ -79,7 +79,7 @@ function spent(http: UpstreamHttp, reason: string, status: number, waitMs: numbe
   return new UpstreamError('quota_spent', reason, status, waitMs);
 }
 
-/** Returns the last part of a problem's `type`. The type is an address whose host has changed before. */
+/** Returns the last part of a problem's `type`. The type is an address, and X has changed its host before. */
 export function problemType(problem: JsonRecord | undefined): string {
   return textOf(problem?.['type'])?.split('/').at(-1) ?? '';
 }

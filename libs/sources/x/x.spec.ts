@@ -89,11 +89,11 @@ describe('the start of a search of X', () => {
     });
   });
 
-  it('is not less than 30 s ago, because X refuses a later time', async () => {
+  it('is at least 30 s ago, because X refuses a later time', async () => {
     expect(await startOf({ since: ago(5_000) })).toEqual({ startTime: '2026-03-04T11:59:00Z' });
   });
 
-  it('is read from the first page of each query, and stays the same if nothing is found', async () => {
+  it('is stored for the next search: the newest tweet of the first page of each query; it does not change if nothing is found', async () => {
     const terms = Array.from({ length: 20 }, (_, n) => `a term of some length, number ${n}`);
     const [first = '', second = ''] = (await queries({ terms })).map((query) => query ?? '');
     const state: Record<string, unknown> = { newestIds: { [second]: tweetIdAt(ago(DAY_MS)), gone: '1' } };
@@ -131,7 +131,7 @@ describe('reading further pages of X', () => {
     expect(items.map(({ itemId }) => itemId)).toEqual([tweetId(9), tweetId(2)]);
   });
 
-  it('continues after an empty page with a token, and after known tweets in the order by relevancy', async () => {
+  it('continues after an empty page with a token, and after known tweets when sorted by relevancy', async () => {
     const empty = more(answerOf([]), 'b');
     const upstream = pages([empty, more(answerOf([tweetRecord(1, SPEC_NOW)]), 'c'), answerOf([])]);
     const criteria = criteriaOf({ query: 'lamp', sort: 'relevancy' });
@@ -183,7 +183,7 @@ describe('a request that X refuses', () => {
     },
   );
 
-  it('because the window is used up is reported, even if the answer is plain text', async () => {
+  it('because the rate limit is used up is reported, even if the answer is plain text', async () => {
     const headers = {
       'x-rate-limit-remaining': '0',
       'x-rate-limit-reset': String(SPEC_NOW.getTime() / 1000 + 90),
@@ -193,7 +193,7 @@ describe('a request that X refuses', () => {
     expect(heldOff).toEqual([]);
   });
 
-  it('because X does not understand it is reported with the parameters, without the text of X', async () => {
+  it('as invalid is reported with the names of the parameters, without the text of X', async () => {
     const errors = [{ parameters: { query: ['lamp <b>'] }, message: 'There were errors <b>' }];
     const { fault } = await refused({ status: 400, body: { errors, ...problem('invalid-request') } });
     expect(fault).toMatchObject({
@@ -207,7 +207,7 @@ describe('a request that X refuses', () => {
     });
   });
 
-  it('because of an application without access or a wrong token is reported with advice', async () => {
+  it('because of a wrong token, or an application without access, is reported with advice', async () => {
     expect((await refused({ status: 403, body: problem('client-forbidden') })).fault).toMatchObject({
       kind: 'forbidden',
       message:

@@ -18,10 +18,10 @@ const IDS: Readonly<Record<string, (facts: Facts) => number>> = {
   color_ids: ({ colorId }) => colorId,
 };
 
-/** A search of the catalogue: each key with all of its values. */
+/** A search of the catalogue. Returns all values of a key. */
 export type CatalogQuery = (key: string) => readonly string[];
 
-/** Returns all listings of a search in the requested order, with promoted listings in between. */
+/** Returns at most `MAX_LISTINGS` listings of a search in the requested order, with promoted listings in between. */
 export function searchCatalog(
   posts: readonly SimPost[],
   query: CatalogQuery,
@@ -34,7 +34,7 @@ export function searchCatalog(
   const promoted: SimPost[] = [];
   for (let i = posts.length - 1; i >= 0; i--) {
     const post = posts[i]!;
-    // Listings that are published after the first page do not shift the later pages.
+    // Listings that are published after the first page was read do not shift the later pages.
     if (Math.floor(post.publishedAt / 1000) > until) continue;
     const price = centsOf(post, catalog) / 100;
     if (price < from || price > to || !containsAll(post, words)) continue;
