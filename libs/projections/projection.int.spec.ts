@@ -100,6 +100,20 @@ it('applies each message once, in the order of its subject, for random batches w
   );
 });
 
+it('does not fail because of a message that cannot be read and is not applied', async () => {
+  const strict: Projection = {
+    ...log,
+    read({ seq }) {
+      if (seq === 2) throw new Error('message 2 cannot be read');
+    },
+  };
+  await apply([message('a', 1), message('a', 2, 1)]);
+  expect(await apply([message('a', 2, 1), message('a', 3, 2)], strict)).toEqual(['known', 'applied']);
+  expect(await apply([message('b', 2, 1)], strict)).toEqual(['early']);
+  expect(await apply([message('c', 2)], { ...strict, version: 9 })).toEqual(['other-version']);
+  await expect(apply([message('c', 2)], strict)).rejects.toThrow('message 2 cannot be read');
+});
+
 it('stores no position of a batch whose rows could not be written', async () => {
   const failing: Projection = { ...log, apply: (tx) => tx.query('SELECT 1 / 0') };
   await expect(apply([message('a', 1), message('b', 2)], failing)).rejects.toMatchObject({ code: '22012' });

@@ -134,11 +134,11 @@ export async function applyInOrder(
   const [locked, read] = await together([
     lockPositions(tx, projection, ifNew),
     // Postgres gets the statement before the messages are read, and runs it meanwhile.
-    setImmediate().then(() => messages.map((message) => withContent(projection, message))),
+    setImmediate().then(() => messages.map((message) => readEarly(projection, message))),
   ]);
   if (!locked) return messages.map(() => 'other-version');
   const positions = new Map([...locked].map(([subject, { seq, isNew }]) => [subject, isNew ? 0 : seq]));
-  const next: ReadMessage[] = [];
+  const next: ProjectedMessage[] = [];
   const verdicts = verdictsOf(read, positions, next);
   const moved = [...positions].filter(([subject, seq]) => seq !== locked.get(subject)?.seq);
   await together([changeTables(tx, projection, next), setPositions(tx, projection, new Map(moved))]);
@@ -150,10 +150,10 @@ export async function applyInOrder(
  * @param next gets these messages. The position before a message becomes its `predecessor`, because not every caller
  *   knows the predecessor: a rebuild, for example, does not.
  */
-function verdictsOf<Message extends ProjectedMessage>(
-  messages: readonly Message[],
+function verdictsOf(
+  messages: readonly ProjectedMessage[],
   positions: Map<string, number>,
-  next: Message[] = [],
+  next: ProjectedMessage[] = [],
 ): Verdict[] {
   return messages.map((message): Verdict => {
     const { subject, seq, predecessor } = message;
@@ -170,13 +170,22 @@ function verdictsOf<Message extends ProjectedMessage>(
 /** Applies a message that is the next one of its subject. The transaction must have locked its position. */
 export async function applyNext(tx: Tx, projection: Projection, message: ProjectedMessage): Promise<void> {
   await together([
-    changeTables(tx, projection, [withContent(projection, message)]),
+    changeTables(tx, projection, [message]),
     setPositions(tx, projection, new Map([[message.subject, message.seq]])),
   ]);
 }
 
 function withContent(projection: Projection, message: ProjectedMessage): ReadMessage {
   return { ...message, content: projection.read?.(message) };
+}
+
+/** Returns the message without its content if the content cannot be read: perhaps the message is not applied at all. */
+function readEarly(projection: Projection, message: ProjectedMessage): ProjectedMessage | ReadMessage {
+  try {
+    return withContent(projection, message);
+  } catch {
+    return message;
+  }
 }
 
 async function setPositions(
@@ -193,10 +202,15 @@ async function setPositions(
   );
 }
 
-async function changeTables(tx: Tx, projection: Projection, messages: readonly ReadMessage[]): Promise<void> {
+async function changeTables(
+  tx: Tx,
+  projection: Projection,
+  messages: readonly (ProjectedMessage | ReadMessage)[],
+): Promise<void> {
   if (messages.length === 0) return;
-  if (projection.severalOfSubject) return projection.apply(tx, messages);
-  for (let open = messages; open.length > 0;) {
+  const read = messages.map((message) => ('content' in message ? message : withContent(projection, message)));
+  if (projection.severalOfSubject) return projection.apply(tx, read);
+  for (let open = read; open.length > 0;) {
     const run = firstOfEach(open);
     await projection.apply(tx, [...run.values()]);
     open = open.filter((message) => run.get(message.subject) !== message);

@@ -122,6 +122,17 @@ interface ScheduledWatch {
   traceparent: string | null;
 }
 
+/** Columns whose values need no quotes in the text of an array. */
+type PlainColumn =
+  | 'watch_id'
+  | 'account_id'
+  | 'keyword_id'
+  | 'search_id'
+  | 'interval_seconds'
+  | 'backfill'
+  | 'disabled'
+  | 'stopped';
+
 /** A decision, and the `traceparent` of the recorded step that caused it. */
 interface TracedDecision {
   decision: KeywordDecision;
@@ -192,7 +203,7 @@ async function schedule(
   // Postgres reads arrays in less time than records in JSON.
   const column = <K extends keyof ScheduledWatch>(name: K) => watches.map((watch) => watch[name]);
   // The text of an array. For ids, numbers and flags it needs no quotes, so pg does not have to examine each value.
-  const text = (name: keyof ScheduledWatch) => `{${watches.map((watch) => watch[name] ?? 'NULL').join()}}`;
+  const text = (name: PlainColumn) => `{${watches.map((watch) => watch[name] ?? 'NULL').join()}}`;
   const accountsAdded = addAccounts(tx, column('account_id'));
   const watchesInserted = tx.query(
     `WITH searches AS (

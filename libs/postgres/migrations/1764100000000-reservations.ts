@@ -13,7 +13,8 @@ export class Reservations1764100000000 implements MigrationInterface {
       ALTER INDEX credit_holds_account RENAME TO credit_reservations_account;
       ALTER INDEX credit_holds_expiry RENAME TO credit_reservations_expiry;
       ALTER INDEX credit_holds_done RENAME TO credit_reservations_done;
-      -- Replicas of the release before this one reserve through the old names until they are replaced.
+      -- Replicas of the release before this one reserve through the old names until they are replaced. A later release
+      -- can drop the view.
       CREATE VIEW credit_holds AS SELECT reservation_id AS hold_id, account_id, amount, expires_at, done_at, holder
         FROM credit_reservations;
     `);
