@@ -46,7 +46,7 @@ export const EDITOR_FIELDS: Readonly<Record<string, Field>> = {
   aiEnabled: [READ, 'Sort mentions into buckets'],
   aiPreset: [READ, 'Buckets'],
   aiPrompt: [READ, 'What is relevant'],
-  coBrandsEnabled: [READ, 'Find other brands'],
+  coBrandsEnabled: [READ, 'Find brands other than'],
   'aiStep.instruction': [READ, 'Instruction'],
   'aiStep.schema.*.type': [READ, 'Type'],
   'aiStep.schema.*.description': [READ, 'Description'],

@@ -22,8 +22,8 @@ import {
 } from './waiting-questions.js';
 
 /**
- * How long the loop pauses with a language model, and without one. Without a model, only questions wait that were
- * stored before the model was removed.
+ * How long the loop pauses with a language model, and without one. Without a model, the only waiting
+ * questions are those that were stored before the model was removed.
  */
 const ASK_PAUSE_MS = 100;
 const LOCAL_PAUSE_MS = 1_000;
@@ -80,8 +80,8 @@ export class QuestionsLoop implements Loop {
   async stop(): Promise<void> {
     await Promise.all(this.repeated.map((one) => one.stop()));
     await within(STOP_TIMEOUT_MS, Promise.all(this.underWay.values()));
-    // The claims of interrupted questions are ended, so that another replica asks these questions
-    // immediately.
+    // Closing the client makes running requests fail. Then their claims end, so that another replica can ask these
+    // questions soon.
     await this.questions.llm?.close();
     await Promise.all(this.underWay.values());
   }
@@ -89,7 +89,8 @@ export class QuestionsLoop implements Loop {
   /** @returns true if there may be more work now */
   private async ask(): Promise<boolean> {
     const { llm } = this.questions;
-    // Asks the model first, because questions without an agent step also test whether a server that was down works again.
+    // Asks the model first. While the server is down, the next line takes all questions without an agent step, and then
+    // none of them would be left to test whether the server works again.
     const begun = llm ? await this.begin(llm) : 0;
     const local = !llm || (await llm.lane.isStillDown()) ? await claimWithoutModel(this.database, !llm) : [];
     await this.finish(local, () => (llm ? DOWN : NO_MODEL));

@@ -1,4 +1,5 @@
-/** The content of a message, without markup. Texts may be hostile: each renderer escapes them for its format. */
+/** The content of a message, without markup. Texts come from strangers and can contain markup:
+ * each renderer escapes them for its format. */
 export interface Message {
   /** One line: the subject of a mail, the head of a chat message. */
   title: string;
@@ -38,8 +39,8 @@ export interface Link {
 }
 
 /**
- * U+2060: invisible and without width. Inside a name or a command, it prevents that a chat service recognises the name
- * or the command.
+ * U+2060: invisible and without width. It is put inside a name or a command, so that a chat service does not recognise the
+ * name or the command.
  */
 const WORD_JOINER = '\u2060';
 const ELLIPSIS = '…';
@@ -47,7 +48,7 @@ const MAX_URL_LENGTH = 2000;
 
 /**
  * Returns an untrusted text without control characters and without characters that change the direction of the
- * surrounding text. Line breaks stay.
+ * surrounding text. Line breaks stay, but at most two follow each other, and none are at the beginning or the end.
  */
 export function plain(text: string): string {
   return (

@@ -9,7 +9,7 @@ const BUY =
 const BUYING =
   '(?:buying|purchasing|ordering|preordering|pre-ordering|getting|grabbing|picking up|copping|investing in|saving up for|saving for|upgrading to|splurging on|signing up for|subscribing to)';
 
-/** The author wants to buy the subject. */
+/** The author wants to buy the subject, or has just bought it. */
 export const BUY_RULES: readonly IntentRule[] = [
   rule(
     'buy_intent',
@@ -48,7 +48,7 @@ export const BUY_RULES: readonly IntentRule[] = [
   ),
 ];
 
-/** The author leaves the subject, or plans to. */
+/** The author stops using the product or company that is the subject, or plans to stop. */
 export const CHURN_RULES: readonly IntentRule[] = [
   rule(
     'churn_risk',

@@ -10,10 +10,10 @@ const PRESETS = [
   { value: 'theme-sentiment', label: 'by theme and sentiment' },
   { value: 'seller', label: 'by seller' },
   { value: 'duplicates', label: 'by story' },
-  { value: 'custom', label: 'as the instruction says' },
+  { value: 'custom', label: 'as I describe in my words' },
 ];
 
-/** The settings of the readings, and of the mentions that are dropped because of a reading. */
+/** Shows the settings of the readings, and which mentions are dropped because of a reading. */
 export function ReadingSection() {
   const form = useDraft();
   const { aiStep } = form.values;
@@ -51,7 +51,7 @@ export function ReadingSection() {
         <Group grow align="flex-start" wrap="wrap" preventGrowOverflow={false}>
           <NativeSelect label="Buckets" miw={200} data={PRESETS} {...form.getInputProps('aiPreset')} />
           <Textarea
-            label="What is relevant, in your words"
+            label="What is relevant, and which buckets, in your words"
             description="Such as: the airline, not the river"
             miw={240}
             autosize
@@ -61,7 +61,7 @@ export function ReadingSection() {
           />
         </Group>
         <Switch
-          label="Find other brands than the subject (in AI answers: 2 credits for each engine)"
+          label="Find brands other than the subject (in AI answers: 2 credits for each engine)"
           {...form.getInputProps('coBrandsEnabled', { type: 'checkbox' })}
         />
         {aiStep ? (
