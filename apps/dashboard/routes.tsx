@@ -2,12 +2,10 @@ import { createBrowserRouter, Navigate, type RouteObject } from 'react-router';
 import { PageError } from './shell/page-error.js';
 import { SignedIn } from './shell/signed-in.js';
 
-/**
- * Returns the route of a page. A page is one folder that is loaded on demand; the index file of the folder exports
- * `Component`.
- */
+/** Loads the folder of a page. The index file of the folder exports `Component`. */
 type Page = () => Promise<{ Component: React.ComponentType }>;
 
+/** Returns the route of a page, which is loaded on demand. */
 const page = (path: string, load: Page): RouteObject => ({
   path,
   lazy: () => load().catch(failingPage),
@@ -31,7 +29,7 @@ const OPEN: RouteObject[] = [
   page('reset-password', () => import('./pages/reset-password/index.js')),
 ];
 
-/** Pages of the signed-in member, in the shell. */
+/** Pages that need a session. They are shown inside the menu (`SignedIn`). */
 const PAGES: RouteObject[] = [
   { index: true, element: <Navigate to="/feed" replace /> },
   page('start', () => import('./pages/start/index.js')),

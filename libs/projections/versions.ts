@@ -10,9 +10,9 @@ const LOOK_AGAIN_MS = 1000;
 const LOG_EVERY_MS = 5000;
 
 /**
- * Brings the tables to the version of this release before the release works on them. Older tables are rebuilt by one
+ * Brings the tables to the version of this release before this release reads or writes them. Older tables are rebuilt by one
  * replica while the replicas of the older release continue.
- * @throws SettingsError when the tables are newer, or the projection has no rebuild
+ * @throws SettingsError when the tables are newer, or are older and the projection has no rebuild
  * @throws Error when the rebuild fails
  */
 export async function bringToVersion(
@@ -29,7 +29,7 @@ export async function bringToVersion(
     if (version > wanted)
       throw new SettingsError(
         `The tables of ${name} are at version ${version}, and this release knows version ${wanted}: a newer release has rebuilt them.\n` +
-          `Start the newer release. To go back to this one, stop the newer and run: projections rebuild ${name}`,
+          `Start the newer release. To go back to this one, stop the newer release and run: projections rebuild ${name}`,
       );
     if (!rebuild)
       throw new SettingsError(
@@ -52,7 +52,7 @@ export async function bringToVersion(
 }
 
 /**
- * Returns the version of the live tables: the version of this release if the tables have never been filled, 1 if they
+ * Returns the version of the live tables, and stores it if it is not stored yet: the version of this release if the tables have never been filled, 1 if they
  * were filled before versions were stored.
  */
 async function versionInPlace(database: Database, projection: Projection): Promise<number> {

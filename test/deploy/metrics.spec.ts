@@ -16,7 +16,7 @@ afterAll(async () => {
   await stage?.close();
 });
 
-/** Every metric with a sample at `/metrics`, with its labels in alphabetical order. */
+/** Returns the text of `/metrics`, and its metrics with their labels (without `le`) in alphabetical order. */
 async function publishedMetrics(): Promise<{ text: string; published: Map<string, string[]> }> {
   const text = await (await request(`${program.url}/metrics`)).body.text();
   const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));

@@ -1,11 +1,17 @@
 const MAX_PARTS = 60;
 
-/** The sentences of a text, with their final punctuation mark. */
+/**
+ * Returns the first 60 sentences of a text, with their final punctuation mark. A dash or `|` between spaces ends a sentence
+ * too.
+ */
 export function sentencesOf(text: string): string[] {
   return text.split(/(?<=[.!?])\s+|\s[—–|]\s/u, MAX_PARTS).filter((part) => part !== '');
 }
 
-/** The clauses of a text that a contrast separates ("great screen, but the battery is bad"). */
+/**
+ * Returns the first 60 clauses of a text. A clause ends with a sentence, at a semicolon, or before a word of contrast
+ * ("great screen, but the battery is bad").
+ */
 export function contrastsOf(text: string): string[] {
   return text
     .split(

@@ -4,7 +4,7 @@ import { UpstreamError, type FetchContext, type UpstreamResponse } from '../sour
 import { statusError } from '../shared/status-error.js';
 import { askWithTokenAdvice } from '../shared/token-advice.js';
 
-/** One instance, and the token of the configured account. Only the configured instance gets the token. */
+/** One instance. Only the configured instance has a token. */
 export interface Instance {
   host: string;
   token: string | undefined;
@@ -16,7 +16,7 @@ export interface Instance {
 export const TOKEN_SETTING = 'SOURCE_LEMMY_TOKEN';
 
 /**
- * Calls an instance. Reads of a batch share the requests that have the same address.
+ * Calls an instance. If several searches of a batch need the same address, the request is sent once for all of them.
  * @throws UpstreamError
  */
 export async function ask(context: FetchContext, instance: Instance, pathAndQuery: string): Promise<unknown> {
@@ -41,7 +41,7 @@ export function askAccepting(
           accept: 'application/json',
           ...(token !== undefined && { authorization: `Bearer ${token}` }),
         },
-        // The bodies of these statuses contain the reason.
+        // The bodies of 400 and 404 contain the reason.
         accept: [400, 404, ...accept],
       });
       const { status } = response;
