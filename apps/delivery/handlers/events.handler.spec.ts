@@ -12,6 +12,13 @@ import { EventsHandler } from './events.handler.js';
 
 const callbacks = new Map<string, AttemptCallback>();
 const answer = (eventId: string) => callbacks.get(eventId)?.(undefined, resultOf(eventId));
+/** Events whose endpoints answer immediately. A busy machine must not make them late. */
+const quickIds = new Set<string>();
+const quickId = () => {
+  const id = newId();
+  quickIds.add(id);
+  return id;
+};
 
 /** The results that each call of `record` got. While `isHeld` is true, calls wait. */
 const recorded: string[][] = [];
@@ -19,7 +26,10 @@ let isHeld = false;
 let isBroken = false;
 const held: (() => void)[] = [];
 
-const queues = new EndpointQueues(({ eventId }, callback) => void callbacks.set(eventId, callback), 10);
+const queues = new EndpointQueues(({ eventId }, callback) => {
+  callbacks.set(eventId, callback);
+  if (quickIds.has(eventId)) queueMicrotask(() => answer(eventId));
+}, 10);
 const first = {
   of: (events: readonly CausedEvent[]) =>
     Promise.resolve({
@@ -67,20 +77,15 @@ beforeEach(() => {
 
 describe('a batch of events', () => {
   it('is done when each attempt is recorded', async () => {
-    const [a, b] = [newId(), newId()];
+    const [a, b] = [quickId(), quickId()];
     const handled = handler.handle([messageOf(a), messageOf(b)]);
-    await until('both are sent', () => callbacks.size === 2);
-    answer(a);
-    answer(b);
     expect((await handled).map(({ kind }) => kind)).toEqual(['done', 'done']);
     expect(recorded).toEqual([[a, b]]);
   });
 
   it('does not wait for an endpoint that answers late; the event is done after the answer is recorded', async () => {
-    const [quick, late] = [newId(), newId()];
+    const [quick, late] = [quickId(), newId()];
     const handled = handler.handle([messageOf(quick), messageOf(late)]);
-    await until('both are sent', () => callbacks.size === 2);
-    answer(quick);
     const [one, other] = await handled;
     expect([one?.kind, other?.kind]).toEqual(['done', 'later']);
     expect(recorded).toEqual([[quick]]);
@@ -90,11 +95,9 @@ describe('a batch of events', () => {
   });
 
   it('also records an attempt that ends while earlier attempts are being recorded', async () => {
-    const [quick, late] = [newId(), newId()];
+    const [quick, late] = [quickId(), newId()];
     isHeld = true;
     const handled = handler.handle([messageOf(quick), messageOf(late)]);
-    await until('both are sent', () => callbacks.size === 2);
-    answer(quick);
     await until('the first is being recorded', () => held.length === 1);
     answer(late);
     isHeld = false;
