@@ -1,8 +1,8 @@
 import { newId } from '#kernel';
-import { openDatabase, type Database } from '#postgres';
+import type { Database } from '#postgres';
 import { SecretBox } from '#secrets';
 import { createLogger } from '#telemetry';
-import { isolateStores, until, type IsolatedStores } from '#testing';
+import { type SpecDatabase, openSpecDatabase, until } from '#testing';
 import { AttemptLimits } from './auth/attempt-limits.js';
 import { AuditLog } from './auth/audit-log.js';
 import { Idempotency } from './idempotency/idempotency.js';
@@ -12,17 +12,14 @@ import { Sessions } from './sessions/sessions.js';
 const log = createLogger('spec', 'silent');
 const TABLES = ['auth_attempts', 'audit_log', 'idempotency_records', 'sessions'];
 
-let stores: IsolatedStores;
+let spec: SpecDatabase;
 let database: Database;
 
 beforeAll(async () => {
-  stores = await isolateStores();
-  database = await openDatabase(stores.databaseUrl, 'spec');
+  spec = await openSpecDatabase();
+  ({ database } = spec);
 });
-afterAll(async () => {
-  await database?.destroy();
-  await stores?.drop();
-});
+afterAll(() => spec?.drop());
 beforeEach(async () => {
   for (const table of TABLES) await database.query(`DELETE FROM ${table}`);
   const [accountId, memberId] = [newId(), newId()];

@@ -7,3 +7,4 @@ export * from './api-client.js';
 export * from './fund-account.js';
 export * from './decider.js';
 export * from './otlp-collector.js';
+export * from './spec-database.js';

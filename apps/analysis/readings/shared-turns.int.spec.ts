@@ -1,21 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { newId } from '#kernel';
 import { LlmError, LlmLane, type LaneBudget } from '#llm';
-import { openDatabase, type Database } from '#postgres';
-import { isolateStores, until, type IsolatedStores } from '#testing';
+import type { Database } from '#postgres';
+import { type SpecDatabase, openSpecDatabase, until } from '#testing';
 import { SharedLlmTurns } from './shared-turns.js';
 
-let stores: IsolatedStores;
+let spec: SpecDatabase;
 let database: Database;
 
 beforeAll(async () => {
-  stores = await isolateStores();
-  database = await openDatabase(stores.databaseUrl, 'spec');
+  spec = await openSpecDatabase();
+  ({ database } = spec);
 });
-afterAll(async () => {
-  await database?.destroy();
-  await stores?.drop();
-});
+afterAll(() => spec?.drop());
 
 describe('the lane of the language model, which all replicas share', () => {
   const open: LlmLane[] = [];

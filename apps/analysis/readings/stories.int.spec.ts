@@ -1,22 +1,19 @@
 import { create } from '@bufbuild/protobuf';
 import { CheckSchema, ItemSchema } from '#contracts';
 import { newId } from '#kernel';
-import { openDatabase, type Database } from '#postgres';
-import { isolateStores, type IsolatedStores } from '#testing';
+import type { Database } from '#postgres';
+import { type SpecDatabase, openSpecDatabase } from '#testing';
 import type { Readable } from './readable.js';
 import { Stories } from './stories.js';
 
-let stores: IsolatedStores;
+let spec: SpecDatabase;
 let database: Database;
 
 beforeAll(async () => {
-  stores = await isolateStores();
-  database = await openDatabase(stores.databaseUrl, 'spec');
+  spec = await openSpecDatabase();
+  ({ database } = spec);
 });
-afterAll(async () => {
-  await database?.destroy();
-  await stores?.drop();
-});
+afterAll(() => spec?.drop());
 
 /** Stores 300,000 rows: 500 keys of one account, each found by 600 keywords. */
 async function storeManyStories(accountId: string): Promise<void> {

@@ -1,23 +1,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '#kernel';
-import { openDatabase, type Database } from '#postgres';
+import type { Database } from '#postgres';
 import { createLogger } from '#telemetry';
-import { isolateStores, until, type IsolatedStores } from '#testing';
+import { type SpecDatabase, openSpecDatabase, until } from '#testing';
 import { AttemptLimits } from './attempt-limits.js';
 
 const FLOOD = 700;
 
-let stores: IsolatedStores;
+let spec: SpecDatabase;
 let database: Database;
 
 beforeAll(async () => {
-  stores = await isolateStores();
-  database = await openDatabase(stores.databaseUrl, 'spec');
+  spec = await openSpecDatabase();
+  ({ database } = spec);
 });
-afterAll(async () => {
-  await database?.destroy();
-  await stores?.drop();
-});
+afterAll(() => spec?.drop());
 beforeEach(() => database.query('DELETE FROM auth_attempts'));
 
 /** Returns the result of an attempt: `counted`, or the refusal and the seconds to wait. */

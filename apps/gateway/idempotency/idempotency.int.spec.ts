@@ -1,9 +1,9 @@
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
 import { SecretBox } from '#secrets';
 import { newId, type Clock } from '#kernel';
-import { openDatabase, type Database } from '#postgres';
+import type { Database } from '#postgres';
 import { createLogger } from '#telemetry';
-import { isolateStores, until, type IsolatedStores } from '#testing';
+import { type SpecDatabase, openSpecDatabase, until } from '#testing';
 import { setCaller } from '../auth/caller.js';
 import { commandIdOf } from '../http/command-id.js';
 import { ErrorFilter } from '../http/error.filter.js';
@@ -12,17 +12,14 @@ import { Idempotency } from './idempotency.js';
 
 const HOUR_MS = 3_600_000;
 const log = createLogger('spec', 'silent');
-let stores: IsolatedStores;
+let spec: SpecDatabase;
 let database: Database;
 
 beforeAll(async () => {
-  stores = await isolateStores();
-  database = await openDatabase(stores.databaseUrl, 'spec');
+  spec = await openSpecDatabase();
+  ({ database } = spec);
 });
-afterAll(async () => {
-  await database?.destroy();
-  await stores?.drop();
-});
+afterAll(() => spec?.drop());
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 

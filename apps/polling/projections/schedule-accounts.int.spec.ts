@@ -1,19 +1,16 @@
 import { newId } from '#kernel';
-import { openDatabase, type Database } from '#postgres';
-import { isolateStores, until, type IsolatedStores } from '#testing';
+import type { Database } from '#postgres';
+import { type SpecDatabase, openSpecDatabase, until } from '#testing';
 import { addAccounts } from './schedule-accounts.js';
 
-let stores: IsolatedStores;
+let spec: SpecDatabase;
 let database: Database;
 
 beforeAll(async () => {
-  stores = await isolateStores();
-  database = await openDatabase(stores.databaseUrl, 'spec');
+  spec = await openSpecDatabase();
+  ({ database } = spec);
 });
-afterAll(async () => {
-  await database?.destroy();
-  await stores?.drop();
-});
+afterAll(() => spec?.drop());
 
 const add = (ids: readonly string[]) => database.transaction((tx) => addAccounts(tx, ids));
 

@@ -1,23 +1,20 @@
 import type { QueryRunner } from 'typeorm';
 import { newId } from '#kernel';
-import { isolateStores, type IsolatedStores } from '#testing';
-import { openDatabase, type Database } from '../index.js';
+import { type SpecDatabase, openSpecDatabase } from '#testing';
+import type { Database } from '../index.js';
 import { migrateBesideClaims } from '../testing/migrate-beside-claims.js';
 import { NumberedSchedule1764000000000 } from './1764000000000-numbered-schedule.js';
 
 const migration = new NumberedSchedule1764000000000();
 
-let stores: IsolatedStores;
+let spec: SpecDatabase;
 let database: Database;
 
 beforeAll(async () => {
-  stores = await isolateStores();
-  database = await openDatabase(stores.databaseUrl, 'spec');
+  spec = await openSpecDatabase();
+  ({ database } = spec);
 });
-afterAll(async () => {
-  await database?.destroy();
-  await stores?.drop();
-});
+afterAll(() => spec?.drop());
 beforeEach(() => database.query('TRUNCATE watch_schedule, upstream_searches, schedule_accounts'));
 
 /** Stores searches of one account and their watches, in the form of the present release. */

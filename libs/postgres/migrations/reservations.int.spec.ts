@@ -1,20 +1,17 @@
 import pg from 'pg';
 import { newId } from '#kernel';
-import { isolateStores, type IsolatedStores } from '#testing';
-import { openDatabase, type Database } from '../index.js';
+import { type SpecDatabase, openSpecDatabase } from '#testing';
+import type { Database } from '../index.js';
 import { Reservations1764100000000 } from './1764100000000-reservations.js';
 
-let stores: IsolatedStores;
+let spec: SpecDatabase;
 let database: Database;
 
 beforeAll(async () => {
-  stores = await isolateStores();
-  database = await openDatabase(stores.databaseUrl, 'spec');
+  spec = await openSpecDatabase();
+  ({ database } = spec);
 });
-afterAll(async () => {
-  await database?.destroy();
-  await stores?.drop();
-});
+afterAll(() => spec?.drop());
 beforeEach(() => database.query('DELETE FROM credit_reservations'));
 
 const amounts = () => database.query('SELECT reservation_id AS id, amount FROM credit_reservations');
@@ -78,7 +75,7 @@ it('replicas of the release before the migration continue with the statements th
   const migration = new Reservations1764100000000();
   const runner = database.createQueryRunner();
   await migration.down(runner);
-  const old = new pg.Client({ connectionString: stores.databaseUrl });
+  const old = new pg.Client({ connectionString: spec.stores.databaseUrl });
   await old.connect();
   const run = async (name: keyof typeof STATEMENTS, values: unknown[]) =>
     (await old.query({ name, text: STATEMENTS[name], values })).rows as unknown[];

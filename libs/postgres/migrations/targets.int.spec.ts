@@ -1,19 +1,16 @@
 import { endpointIdOf, newId } from '#kernel';
-import { isolateStores, type IsolatedStores } from '#testing';
-import { openDatabase, type Database } from '../index.js';
+import { type SpecDatabase, openSpecDatabase } from '#testing';
+import type { Database } from '../index.js';
 import { Targets1763850000000 } from './1763850000000-targets.js';
 
-let stores: IsolatedStores;
+let spec: SpecDatabase;
 let database: Database;
 
 beforeAll(async () => {
-  stores = await isolateStores();
-  database = await openDatabase(stores.databaseUrl, 'spec');
+  spec = await openSpecDatabase();
+  ({ database } = spec);
 });
-afterAll(async () => {
-  await database?.destroy();
-  await stores?.drop();
-});
+afterAll(() => spec?.drop());
 
 it('the migration sets the target of each waiting delivery to the webhook of its address', async () => {
   const migration = new Targets1763850000000();
