@@ -13,6 +13,7 @@ import { COMMANDS, connectBus, subjectOf, type Bus } from '#messaging';
 import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
 import { CommandClient } from '#transport';
+import { cpuText, cpuTimes, type CpuTimes } from './cpu-time.js';
 import {
   benchStores,
   helpWanted,
@@ -161,13 +162,22 @@ async function compare(
   for (const work of variants) await runsPerSecond(WARM_UP, (n) => work(n, among ?? all));
   // Replaces query plans that were made for empty tables, as autovacuum does once a minute.
   await database.query('ANALYZE');
+  const used = variants.map((): CpuTimes => new Map());
   for (let round = 0; round < ROUNDS; round += 1)
-    for (const [which, work] of variants.entries())
+    for (const [which, work] of variants.entries()) {
+      const before = cpuTimes();
       rates[which]?.push(await runsPerSecond(REQUESTS / ROUNDS, (n) => work(n, among ?? all)));
+      for (const [program, seconds] of cpuTimes())
+        used[which]?.set(
+          program,
+          (used[which].get(program) ?? 0) + ((seconds - (before.get(program) ?? 0)) * 1000) / REQUESTS,
+        );
+    }
   const [ourRates = [], baselineRates = []] = rates;
   const ratio = median(ratios(ourRates, baselineRates));
   printProgress(
-    `${what}: ${median(ourRates).toFixed(0)} a second, ${ratio.toFixed(2)} of ${baseline}; load ${load()}`,
+    `${what}: ${median(ourRates).toFixed(0)} a second, ${ratio.toFixed(2)} of ${baseline}; load ${load()}; ` +
+      `processor ms each: ${used.map((times) => cpuText(new Map(), times)).join(' / ')}`,
   );
   const target = wanted === undefined ? '' : `${wanted}: ${ratio >= wanted ? 'reached' : 'missed'}`;
   return [
