@@ -127,6 +127,49 @@ describe('executing a command', () => {
     },
   );
 
+  it('reads for a decision what the commands before it on the account have stored', async () => {
+    const ids = Array.from({ length: 12 }, () => newId());
+    const addIfFew = (id: string) =>
+      execute(scene.database, scene.store, {
+        aggregate: tally,
+        projection: tallies,
+        accountId: scene.accountId,
+        subjectTokens: [id],
+        commandId: newId(),
+        async read(tx): Promise<number> {
+          const rows: unknown[] = await tx.query('SELECT 1 FROM tallies WHERE id = ANY ($1)', [ids]);
+          return rows.length;
+        },
+        decide(_total, _tx, tallyCount) {
+          if (tallyCount >= 5) throw Refusal.conflict('too many');
+          return [{ amount: 1 }];
+        },
+        decisionOf: (events) => ({ commandId: newId(), id, events }),
+      });
+    const outcomes = await Promise.allSettled(ids.map(addIfFew));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBe(5);
+  });
+
+  it('ignores a refusal of the reads if the command is a repetition', async () => {
+    const [commandId, refused] = [newId(), newId()];
+    const addUnlessRefused = (id: string, read: () => Promise<undefined>) =>
+      execute(scene.database, scene.store, {
+        aggregate: tally,
+        projection: tallies,
+        accountId: scene.accountId,
+        subjectTokens: [scene.id],
+        commandId: id,
+        read,
+        decide: () => [{ amount: 1 }],
+        decisionOf: (events) => ({ commandId: id, id: scene.id, events }),
+      });
+    const refuse = () => Promise.reject(Refusal.notFound('tally'));
+    expect(await addUnlessRefused(commandId, () => Promise.resolve(undefined))).toBe(1);
+    expect(await addUnlessRefused(commandId, refuse)).toBe(1);
+    await expect(addUnlessRefused(refused, refuse)).rejects.toMatchObject({ kind: 'not-found' });
+    expect([await stored(), await row()]).toEqual([[1], { total: 1, notes: '1' }]);
+  });
+
   it('finds a command that was stored before a crash, and does not execute it again', async () => {
     const commandId = newId();
     await appendAndDie(2, commandId);

@@ -21,7 +21,7 @@ export interface Aggregate<S, E, D extends Decision<E>> {
 }
 
 /** One command that is being executed. */
-export interface Execution<S, E, D extends Decision<E>> {
+export interface Execution<S, E, D extends Decision<E>, R = undefined> {
   aggregate: Aggregate<S, E, D>;
   /** Applied in the same transaction, so that the caller can read what the command wrote. */
   projection: Projection;
@@ -30,10 +30,17 @@ export interface Execution<S, E, D extends Decision<E>> {
   subjectTokens: readonly string[];
   commandId: string;
   /**
+   * Reads what `decide` needs, if this does not depend on the state. Postgres gets these statements in the same write as
+   * the locks, and runs them after it has the locks. The rows of the subject itself can lack its last messages.
+   * @throws Refusal; `execute` ignores it if the command is a repetition
+   */
+  read?(tx: Tx): Promise<R>;
+  /**
    * Returns the events that the command causes; an empty list changes nothing.
+   * @param read what `read` returned; undefined without `read`
    * @throws Refusal
    */
-  decide(state: S, tx: Tx): E[] | Promise<E[]>;
+  decide(state: S, tx: Tx, read: R): E[] | Promise<E[]>;
   /** Wraps the events into the message that is stored. */
   decisionOf(events: E[]): D;
 }
@@ -50,10 +57,10 @@ const APPLIED_POLL_MS = 20;
  * @throws Refusal from `decide`; `too-large` when the decision is too large for a message; `conflict` when other
  *   writers keep changing the subject
  */
-export async function execute<S, E, D extends Decision<E>>(
+export async function execute<S, E, D extends Decision<E>, R = undefined>(
   database: Database,
   store: EventStore,
-  execution: Execution<S, E, D>,
+  execution: Execution<S, E, D, R>,
 ): Promise<S> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     try {
@@ -82,21 +89,23 @@ export async function readState<S, E, D extends Decision<E>>(
  * stream. The append fails if the assumption is wrong.
  * @throws AppendConflict when somebody else appended first, or the assumption was wrong
  */
-async function decideAndAppend<S, E, D extends Decision<E>>(
+async function decideAndAppend<S, E, D extends Decision<E>, R>(
   tx: Tx,
   store: EventStore,
-  { aggregate, projection, accountId, subjectTokens, commandId, decide, decisionOf }: Execution<S, E, D>,
+  execution: Execution<S, E, D, R>,
   assumeNew: boolean,
 ): Promise<S> {
+  const { aggregate, projection, accountId, subjectTokens, commandId } = execution;
   const subject = subjectOf(aggregate.stream, accountId, ...subjectTokens);
   let state = aggregate.initial;
   let seq = 0;
   let repeated = false;
   // The position is locked before the append, so that the consumer of the message waits for this command, and this
   // command never waits for the consumer.
-  const [, positions] = await together([
+  const [, positions, read] = await together([
     lockAccount(tx, accountId),
     lockPositions(tx, projection, new Map([[subject, 0]])),
+    resultOrRefusal(execution.read?.(tx)),
   ]);
   const position = positions?.get(subject)?.seq ?? (await positionOf(tx, projection, subject));
   const project = (message: ProjectedMessage) =>
@@ -118,7 +127,8 @@ async function decideAndAppend<S, E, D extends Decision<E>>(
   };
   let events: E[];
   try {
-    events = await decide(state, tx);
+    if (read instanceof Refusal) throw read;
+    events = await execution.decide(state, tx, read as R);
   } catch (refusal) {
     await confirmNew();
     throw refusal;
@@ -127,12 +137,22 @@ async function decideAndAppend<S, E, D extends Decision<E>>(
     await confirmNew();
     return state;
   }
-  const data = aggregate.encode(decisionOf(events));
+  const data = aggregate.encode(execution.decisionOf(events));
   refuseOversize('the decision about the request', data.length);
   const appended = await store.append(subject, data, seq, commandId);
   failpoint('after-append-before-projection');
   await project({ subject, seq: appended, data, predecessor: seq });
   return events.reduce((before, event) => aggregate.evolve(before, event), state);
+}
+
+/** Waits for a result. Returns a refusal instead of throwing it, but throws all other errors. */
+async function resultOrRefusal<R>(reading: Promise<R> | undefined): Promise<R | Refusal | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
 }
 
 /**

@@ -4,6 +4,8 @@
  */
 const CONSEQUENCES = ['25P02', '26000'];
 
+import type { Database, Tx } from './database.js';
+
 /**
  * Waits for statements of one transaction that need no result of each other. Each member can consist of several
  * statements. Postgres gets the first statement of each member in one write, and runs these statements in the order of
@@ -19,6 +21,19 @@ export async function together<T extends readonly unknown[]>(
   );
   if (errors.length > 0) throw errors.find((error) => !isConsequence(error)) ?? errors[0];
   return results.map((result) => (result as PromiseFulfilledResult<unknown>).value) as unknown as T;
+}
+
+/** Runs reads that need no result of each other on one connection, so that they share a write. */
+export async function readTogether<T extends readonly unknown[]>(
+  database: Database,
+  reads: (connection: Tx) => readonly [...{ [K in keyof T]: Promise<T[K]> }],
+): Promise<T> {
+  const runner = database.createQueryRunner();
+  try {
+    return await together(reads(runner.manager));
+  } finally {
+    await runner.release();
+  }
 }
 
 function isConsequence(error: unknown): boolean {

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { EntityTarget } from 'typeorm';
 import { isoOf } from '#kernel';
 import { DATABASE } from '#platform';
-import { KeywordEntity, WatchEntity, type Database } from '#postgres';
+import { KeywordEntity, readTogether, WatchEntity, type Database, type Tx } from '#postgres';
 
 const AFTER_ALL_IDS = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
@@ -40,12 +40,28 @@ export class KeywordReads {
       FROM watches w LEFT JOIN watch_schedule s USING (watch_id)`;
   }
 
-  async keyword(accountId: string, keywordId: string): Promise<KeywordEntity | undefined> {
-    const [keyword]: KeywordEntity[] = await this.database.query(
+  async keyword(
+    accountId: string,
+    keywordId: string,
+    connection: Pick<Tx, 'query'> = this.database,
+  ): Promise<KeywordEntity | undefined> {
+    const [keyword]: KeywordEntity[] = await connection.query(
       `${this.selectKeywords} WHERE k.account_id = $1 AND k.keyword_id = $2`,
       [accountId, keywordId],
     );
     return keyword;
+  }
+
+  /** Returns a keyword and its watches. */
+  async keywordWithWatches(
+    accountId: string,
+    keywordId: string,
+  ): Promise<{ keyword: KeywordEntity; watches: WatchRead[] } | undefined> {
+    const [keyword, watches] = await readTogether(this.database, (connection) => [
+      this.keyword(accountId, keywordId, connection),
+      this.watchesOfKeywords([keywordId], connection),
+    ]);
+    return keyword && { keyword, watches: watches.get(keywordId) ?? [] };
   }
 
   /** Returns the keyword of a feed, of any account: the caller checks the feed's secret. */
@@ -83,12 +99,19 @@ export class KeywordReads {
     );
   }
 
-  async watchesOfKeywords(keywordIds: readonly string[]): Promise<Map<string, WatchRead[]>> {
+  async watchesOfKeywords(
+    keywordIds: readonly string[],
+    connection: Pick<Tx, 'query'> = this.database,
+  ): Promise<Map<string, WatchRead[]>> {
     const byKeyword = new Map<string, WatchRead[]>(keywordIds.map((id) => [id, []]));
     if (keywordIds.length === 0) return byKeyword;
     // A single id uses the index. For a list of unknown length, Postgres may scan the whole of a new table.
     const [condition, ids] = keywordIds.length === 1 ? ['= $1', keywordIds] : ['= ANY ($1)', [keywordIds]];
-    const reads = await this.readWatches(`WHERE w.keyword_id ${condition} ORDER BY w.watch_id`, ids);
+    const reads = await this.readWatches(
+      `WHERE w.keyword_id ${condition} ORDER BY w.watch_id`,
+      ids,
+      connection,
+    );
     for (const read of reads) byKeyword.get(read.watch.keywordId ?? '')?.push(read);
     return byKeyword;
   }
@@ -124,8 +147,12 @@ export class KeywordReads {
     return new Set(rows.map((row) => row.criteria_hash));
   }
 
-  private async readWatches(condition: string, values: readonly unknown[]): Promise<WatchRead[]> {
-    const rows: WatchRow[] = await this.database.query(`${this.selectWatches} ${condition}`, [...values]);
+  private async readWatches(
+    condition: string,
+    values: readonly unknown[],
+    connection: Pick<Tx, 'query'> = this.database,
+  ): Promise<WatchRead[]> {
+    const rows: WatchRow[] = await connection.query(`${this.selectWatches} ${condition}`, [...values]);
     return rows.map(({ failed_at, covered_until, ...watch }) => ({
       watch,
       ...lastCheckOf(failed_at, covered_until),

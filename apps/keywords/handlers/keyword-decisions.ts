@@ -56,9 +56,29 @@ export class KeywordDecisions {
    * @throws Refusal of the domain or of `commandOf`
    */
   run(ids: CommandIds, subjectId: string, commandOf: CommandOf): Promise<KeywordState> {
-    return this.execute(ids, subjectId, async (state, tx) => {
-      const command = await commandOf(tx, state);
-      return command ? decide(command, state) : [];
+    return execute(this.database, this.store, {
+      ...this.executionOf(ids, subjectId),
+      async decide(state, tx) {
+        const command = await commandOf(tx, state);
+        return command ? decide(command, state) : [];
+      },
+    });
+  }
+
+  /**
+   * Decides a command that creates its subject, and stores the result. The statements of `commandOf` share a write to
+   * Postgres with the locks, because such a command does not depend on the state.
+   * @throws Refusal of the domain or of `commandOf`
+   */
+  async runNew(
+    ids: CommandIds,
+    subjectId: string,
+    commandOf: (tx: Tx) => Promise<KeywordCommand>,
+  ): Promise<void> {
+    await execute(this.database, this.store, {
+      ...this.executionOf(ids, subjectId),
+      read: commandOf,
+      decide: (state, _tx, command) => decide(command, state),
     });
   }
 
@@ -94,19 +114,14 @@ export class KeywordDecisions {
     if (rows.length === 0) throw Refusal.notFound(what);
   }
 
-  private execute(
-    ids: CommandIds,
-    subjectId: string,
-    decideEvents: (state: KeywordState, tx: Tx) => Promise<KeywordEvent[]>,
-  ): Promise<KeywordState> {
-    return execute(this.database, this.store, {
+  private executionOf(ids: CommandIds, subjectId: string) {
+    return {
       aggregate: keywords,
       projection: keywordsProjection,
       ...ids,
       subjectTokens: [subjectId],
-      decide: decideEvents,
-      decisionOf: (events) => decisionOf(ids, subjectId, events),
-    });
+      decisionOf: (events: KeywordEvent[]) => decisionOf(ids, subjectId, events),
+    };
   }
 }
 

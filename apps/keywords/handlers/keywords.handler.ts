@@ -109,7 +109,7 @@ export class KeywordsHandler {
       return found;
     };
     let warnings: Fault[] | undefined;
-    await this.decisions.run(command, commandId, async (tx) => {
+    await this.decisions.runNew(command, commandId, async (tx) => {
       const [found, { command: decided }] = await together([
         refuseOrWarn(tx),
         this.commandToCreate(tx, accountId, definition),

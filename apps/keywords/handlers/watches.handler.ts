@@ -50,7 +50,7 @@ export class WatchesHandler {
       firstScanCredits,
       priceBookVersion: PRICE_BOOK_VERSION,
     });
-    await this.decisions.run(command, commandId, async (tx) => {
+    await this.decisions.runNew(command, commandId, async (tx) => {
       const use = await planUseOf(tx, accountId);
       this.admission.requireWatchFit(use.plan, watch);
       const duplicate = await duplicateOf(tx, accountId, hash, commandId);

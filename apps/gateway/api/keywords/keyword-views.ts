@@ -24,10 +24,9 @@ export class KeywordViews {
 
   /** @throws Refusal `not-found` */
   async of(accountId: string, id: string) {
-    const keyword = await this.reads.keyword(accountId, pathId(id, 'keyword'));
-    if (!keyword) throw Refusal.notFound('keyword');
-    const watches = await this.reads.watchesOfKeywords([keyword.keywordId]);
-    return this.view(keyword, watches.get(keyword.keywordId) ?? []);
+    const found = await this.reads.keywordWithWatches(accountId, pathId(id, 'keyword'));
+    if (!found) throw Refusal.notFound('keyword');
+    return this.view(found.keyword, found.watches);
   }
 
   async ofAll(keywords: readonly KeywordEntity[]) {
