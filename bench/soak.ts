@@ -1,5 +1,5 @@
 /**
- * Measures the memory of each process of the demo under a bounded load, for half an hour.
+ * Measures the memory of each program of the demo under a bounded load, by default for half an hour.
  * `npm run -s build && node dist/bench/soak.js`
  */
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -31,11 +31,11 @@ helpWanted(`
 Usage: node dist/bench/soak.js [--minutes 30] [--load 10] [--run-in 0] [--run-in-load 40] [--plot FILE.svg]
          [--samples FILE.csv] [--from FILE.csv]
 
-Starts the demo in a temporary directory, sends --load requests a second of fifteen kinds (reads, estimates, keywords that
-are created and purged, labels, webhook tests, refused bodies, bad keys), and samples the memory of each process every ten
-seconds. With --load 0.001 there are almost no requests.
+Starts the demo in a temporary directory and sends it --load requests each second, of fifteen kinds (reads, estimates,
+keywords that are created and purged, labels, webhook tests, refused bodies, bad keys). Samples the memory of each program
+every ten seconds. With --load 0.001 there are almost no requests.
   --run-in MINUTES      first sends --run-in-load requests a second for this time, which fills the blocks that
-                        nats-server keeps in memory (up to 8 MiB for each stream); these samples have negative minutes
+                        nats-server keeps in memory (up to 8 MiB for each stream); the samples of this time have negative minutes
   --plot FILE.svg       draws the samples
   --samples FILE.csv    stores the samples
   --from FILE.csv       reports on the samples of an earlier run
@@ -50,7 +50,7 @@ const SAMPLES = textOption('samples');
 const EARLIER = textOption('from');
 const SAMPLE_MS = 10_000;
 const READY_WITHIN_MS = 120_000;
-/** Memory counts as flat if the last five minutes need at most this many times the baseline. */
+/** Memory counts as flat if it needs at most this many times the baseline at the end of the run. */
 const MAX_GROWTH = 1.1;
 const MEASURES = ['rss', 'pss', 'anonymous'] as const;
 const HEAP = 'heap of earshot';
@@ -83,8 +83,7 @@ async function soak(series: Series, cleanup: Cleanup): Promise<void> {
       [...wrong].map(([status, count]) => `${count} × ${status || 'no answer'}`).join(', ') || 'none',
     ]),
   );
-  if (load.leftOut > 0)
-    console.log(`${load.leftOut} requests were skipped, because too many of their kind were running`);
+  if (load.leftOut > 0) console.log(`${load.leftOut} requests were skipped, because too many were running`);
   const logged = readFileSync(demo.log, 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('{'));
@@ -93,7 +92,7 @@ async function soak(series: Series, cleanup: Cleanup): Promise<void> {
 
 /**
  * Samples the demo for some minutes while the load runs.
- * @param firstMinute the minute of the first sample
+ * @param firstMinute the minute in which the load begins
  */
 async function underLoad(
   load: Load,

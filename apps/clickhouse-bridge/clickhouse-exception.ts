@@ -10,7 +10,7 @@ export class ClickhouseException extends Error {
     super(message);
   }
 
-  /** Returns the body of the response, in the format that clients parse. */
+  /** Returns the body of the response: the code, message and name of the error, and the version of the server. */
   toText(version: string): string {
     return `Code: ${this.code}. DB::Exception: ${this.message}. (${this.type}) (version ${version})\n`;
   }
@@ -37,7 +37,10 @@ const OTHER_STATUSES = new Map([
 
 const ENGINE_MESSAGE = /^(?:Code: \d+\. DB::Exception: )*?Code: (\d+)\. DB::Exception: ([\s\S]*)$/;
 
-/** Converts an error of the engine. Removes the name of the temporary file that contains an insert's rows. */
+/**
+ * Converts an error of the engine. Removes the version, the name of the error, and the name of the temporary file that
+ * contains an insert's rows, from the message.
+ */
 export function fromEngineError(error: unknown): ClickhouseException {
   if (error instanceof ClickhouseException) return error;
   const reported = error instanceof Error ? error.message : String(error);

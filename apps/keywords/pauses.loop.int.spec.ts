@@ -16,8 +16,8 @@ afterEach(async () => {
 afterAll(() => keywords?.stop());
 
 /**
- * Starts the loop. Before this call, a spec can make a decision after the start or end of a schedule that the loop has
- * not processed.
+ * Starts the loop. A spec that starts it late can decide a command between the start or end of a schedule and the time
+ * when the loop processes this start or end.
  */
 function startLoop(): void {
   loop = new PausesLoop(keywords.database, keywords.decisions, createLogger('spec', 'silent'));
@@ -26,7 +26,7 @@ function startLoop(): void {
 
 const pausesOf = async (id: string) => (await keywords.keywordRow(id)).pauses;
 const isPausedFor = (id: string, ...reasons: string[]) =>
-  until(`it is paused for ${reasons.join() || 'nothing'}`, async () => {
+  until(reasons.length > 0 ? `it is paused for ${reasons.join()}` : 'it is not paused', async () => {
     const pauses = await pausesOf(id);
     return pauses.join() === reasons.join();
   });
@@ -74,7 +74,7 @@ describe('a schedule whose start or end was not processed yet', () => {
     await isPausedFor(id, 'user');
   });
 
-  it('is treated as begun when the user resumes the keyword', async () => {
+  it('counts as begun if the user resumes the keyword after its start', async () => {
     const accountId = await keywords.open('solo');
     const id = await keywordAfterScheduleChange(accountId, 'startsAt');
     await keywords.resume(accountId, id);
@@ -87,7 +87,7 @@ describe('a schedule whose start or end was not processed yet', () => {
     expect(await pausesOf(id)).toEqual([]);
   });
 
-  it('is processed again if it ended shortly before the decision', async () => {
+  it('is processed by the loop if it ended shortly before the keyword was created', async () => {
     const accountId = await keywords.open('solo');
     const endsAt = new Date(Date.now() - 1000).toISOString();
     const id = await keywords.keyword(accountId, { schedule: { endsAt, timezone: 'UTC' } });
@@ -102,8 +102,8 @@ describe('a schedule whose start or end was not processed yet', () => {
   });
 });
 
-describe('credits that arrive', () => {
-  it('resume existing keywords, but not a watch that was deleted while it was paused for credits', async () => {
+describe('an account that can pay again', () => {
+  it('resumes its keywords, and has no pause any more on a watch that was deleted meanwhile', async () => {
     const accountId = await keywords.open('solo');
     const watchId = await keywords.loneWatch(accountId, 'old');
     const id = await keywords.keyword(accountId);
@@ -131,10 +131,10 @@ describe('credits that arrive', () => {
     );
 
   it.each([
-    { what: 'deleted long ago', retired: true, reserved: 0 },
+    { what: 'deleted', retired: true, reserved: 0 },
     { what: 'of an account whose credits are all reserved', retired: false, reserved: 1000 },
     { what: 'of one account with credits for each of them', retired: false, reserved: 0 },
-  ])('resume a keyword even if 250 older paused watches are $what', async ({ retired, reserved }) => {
+  ])('resumes its keyword even if 250 older paused watches are $what', async ({ retired, reserved }) => {
     const other = await keywords.open('solo', 1000);
     await insertPausedWatches(other, retired);
     await keywords.database.query(

@@ -1,6 +1,6 @@
 /**
  * Why a language model gave no usable answer. `rate_limited`, `server_error`, `network`, `timeout`: the same request
- * may succeed later. `deadline`: the caller's deadline passed while the request was under way. `no_turn`: the request
+ * can succeed later. `deadline`: the caller's deadline passed while the request was under way. `no_turn`: the request
  * was not sent, because it would have to wait too long. `refused`: the server does not accept the request (wrong token,
  * unknown model). `too_large`: the answer is longer than any valid answer.
  */
@@ -14,7 +14,7 @@ export type LlmErrorKind =
   | 'refused'
   | 'too_large';
 
-/** Kinds after which the same request may succeed. */
+/** Kinds of failures of the server or the connection, after which the same request can succeed. */
 const TEMPORARY: ReadonlySet<LlmErrorKind> = new Set(['rate_limited', 'server_error', 'network', 'timeout']);
 
 /** A request to the language model failed. The message is for the operator and never contains the token. */
@@ -24,13 +24,13 @@ export class LlmError extends Error {
   constructor(
     readonly kind: LlmErrorKind,
     message: string,
-    /** How long the server asked to wait, in ms. */
+    /** How long to wait before the next request, in ms: the time that the server or, with `no_turn`, the lane gave. */
     readonly retryAfterMs?: number,
   ) {
     super(message);
   }
 
-  /** True if the same request may succeed later. */
+  /** True if the server or the connection failed, so that the same request can succeed later. */
   get isTemporary(): boolean {
     return TEMPORARY.has(this.kind);
   }

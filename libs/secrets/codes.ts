@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import { masterKeys } from './secrets.js';
+import { masterKeys } from './secret-box.js';
 
 /** Crockford's base32: without U, and without I, L and O, because people confuse these with digits. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';

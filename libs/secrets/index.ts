@@ -1,4 +1,5 @@
-export * from './secrets.js';
+export * from './api-keys.js';
+export * from './secret-box.js';
 export * from './signed-text.js';
 export * from './address-links.js';
 export * from './codes.js';

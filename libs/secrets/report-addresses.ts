@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { masterKeys } from './secrets.js';
+import { masterKeys } from './secret-box.js';
 import { SignedText } from './signed-text.js';
 
 /** An address is valid as long as its report is kept. */

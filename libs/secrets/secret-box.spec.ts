@@ -1,4 +1,4 @@
-import { SecretBox } from './secrets.js';
+import { SecretBox } from './secret-box.js';
 
 const [first, second, third] = ['a1'.repeat(32), 'b2'.repeat(32), 'c3'.repeat(32)] as const;
 

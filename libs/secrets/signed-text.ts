@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { canonicalize } from 'json-canonicalize';
-import { masterKeys } from './secrets.js';
+import { masterKeys } from './secret-box.js';
 
 const SIGNATURE_BYTES = 16;
 

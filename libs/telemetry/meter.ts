@@ -18,7 +18,7 @@ const MAX_SERIES = 20_000;
 class ScrapeReader extends MetricReader {
   constructor() {
     super({
-      // With cumulative temporality the SDK keeps reporting a series after its gauge has been removed.
+      // With cumulative temporality the SDK would still report a series after it has been removed from its gauge.
       aggregationTemporalitySelector: (type) =>
         type === InstrumentType.OBSERVABLE_GAUGE
           ? AggregationTemporality.DELTA
@@ -37,7 +37,7 @@ const options: MeterProviderOptions = { readers: [reader] };
 /** Creates the metrics of this process. */
 export const meter = new MeterProvider(options).getMeter('earshot');
 
-/** Keeps names as they are declared: no prefix, no timestamps, no `target_info`, no labels of the SDK. */
+/** Writes names as they are declared, without a prefix. Leaves out timestamps, `target_info` and the SDK's labels. */
 const serializer = new PrometheusSerializer(undefined, false, undefined, true, true);
 
 /** The content type of `metricsText`. */
@@ -57,7 +57,7 @@ export async function metricsText(): Promise<string> {
 export class SettableGauge<L extends Attributes> {
   private readonly series = new Map<string, { labels: L; value: number }>();
 
-  /** @param name ends with its unit, as Prometheus shows it */
+  /** @param name the name that Prometheus shows; ends with the unit, if there is one */
   constructor(name: string, description: string) {
     meter.createObservableGauge<L>(name, { description }).addCallback((result) => {
       for (const { labels, value } of this.series.values()) result.observe(value, labels);

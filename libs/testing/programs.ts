@@ -12,7 +12,7 @@ const SERVICES = ['gateway', 'keywords', 'polling', 'analysis', 'billing', 'deli
 /** The name of a service. */
 export type ServiceName = (typeof SERVICES)[number];
 
-/** A service, or all services, as a separate process. */
+/** A process that runs one service, or all services (`earshot`). */
 export interface Program {
   name: string;
   /** The address of its HTTP server. */
@@ -59,10 +59,10 @@ export async function startProgram(name: ServiceName | 'earshot', env: NodeJS.Pr
   return program;
 }
 
-/** Like `startProgram`, without waiting: for programs that should exit during their start. */
+/** Like `startProgram`, but does not wait until the program is ready: some programs exit before. */
 export function beginProgram(name: ServiceName | 'earshot', env: NodeJS.ProcessEnv, port: number): Program {
   const file = fileURLToPath(new URL(`dist/apps/${name}/main.js`, checkout));
-  if (!existsSync(file)) throw new Error(`${file} is missing: npm run build makes it`);
+  if (!existsSync(file)) throw new Error(`${file} is missing: run npm run build first`);
   const child = spawn(process.execPath, [file], {
     env: { ...env, PORT: String(port) },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -84,7 +84,7 @@ export function beginProgram(name: ServiceName | 'earshot', env: NodeJS.ProcessE
   };
 }
 
-/** Starts each service as a separate process; a name may occur several times. */
+/** Starts a process for each name, by default one for each service, and waits until all are ready. */
 export async function startServices(
   env: NodeJS.ProcessEnv,
   names: readonly ServiceName[] = SERVICES,

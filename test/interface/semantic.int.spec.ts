@@ -21,7 +21,7 @@ describe('mode=semantic', () => {
     keyword = await keywordWith(tenant, POSTS);
   });
 
-  it('returns the mention with the same meaning in other words first, and sorts mentions by their score [limits.semantic-metered, search.semantic-order]', async () => {
+  it('puts the mention that says the same in different words first, and sorts mentions by their score [limits.semantic-metered, search.semantic-order]', async () => {
     const answer = await ask(tenant, 'battery life of my phone is bad');
     expect([answer.status, authors(answer)[0]]).toEqual([200, 'battery']);
     const scores = (answer.body.data as { score: number }[]).map(({ score }) => score);
@@ -39,7 +39,7 @@ describe('mode=semantic', () => {
     expect((await ask(tenant, 'xr2049')).body.data[0].id).toBe(id);
   });
 
-  it('charges the same question with the same filters once in ten minutes, also if it is asked several times at the same time [limits.semantic-cache]', async () => {
+  it('charges a repeated question only once, even if it is asked several times at once [limits.semantic-cache]', async () => {
     const before = (await facts(tenant)).length;
     const asked = await Promise.all(
       [1, 2, 3, 4].map(() => ask(tenant, 'weather', '&source=hackernews&lang=en')),
@@ -52,7 +52,7 @@ describe('mode=semantic', () => {
     expect(charged.size).toBe(2);
   });
 
-  it('charges each of several questions, and scores a mention by the nearest question [credits.semantic]', async () => {
+  it('charges each different question once, and scores a mention by the nearest question [credits.semantic]', async () => {
     const answer = await tenant.api.get(
       '/v1/mentions?mode=semantic&q=bread+and+cakes&q=storm+and+water&q=bread+and+cakes',
     );
@@ -60,7 +60,7 @@ describe('mode=semantic', () => {
     expect(answer.body.meta.credits_used).toBe(4);
   });
 
-  it('applies the other filters, the window and the keyword of the results [search.semantic-filters]', async () => {
+  it('applies the other filters, the time window, and the keyword in the path of `/results` [search.semantic-filters]', async () => {
     const other = await keywordWith(tenant, { elsewhere: 'The accumulator of the phone dies early.' });
     const all = async (more: string) => authors(await ask(tenant, 'phone power', more));
     expect(await all('&author=bread')).toEqual(['bread']);
@@ -102,12 +102,12 @@ describe('mode=semantic', () => {
   });
 
   it.each([
-    ['no question', '', 'q'],
+    ['a request without a question', '', 'q'],
     ['an empty question', '&q=', 'q'],
     ['a question without words', '&q=%20%3F', 'q'],
     ['a question of 1,001 characters', `&q=${'x'.repeat(1001)}`, 'q'],
     ['six questions', `${[1, 2, 3, 4, 5, 6].map((n) => `&q=${n}`).join('')}`, 'q'],
-    ['an order', '&q=a&order=asc', 'order'],
+    ['a request with an order', '&q=a&order=asc', 'order'],
   ])('returns 400 with the name of the parameter for %s', async (_, query, path) => {
     const answer = await tenant.api.get(`/v1/mentions?mode=semantic${query}`);
     expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);
@@ -149,7 +149,7 @@ describe('mode=semantic', () => {
       'SELECT * FROM mention_vectors WHERE event_id = {id: UUID}',
       { id: keyword.ids.battery },
     );
-    // These vectors are nearer than all others, and have no rows in `mentions`.
+    // These vectors are as near as the nearest post, and have no rows in `mentions`.
     const rows = Array.from({ length: 400 }, () => ({
       ...near[0]!,
       account_id: accountId,

@@ -2,13 +2,13 @@ import { create } from '@bufbuild/protobuf';
 import { BacktestPageSchema } from '#contracts';
 import { testedView, type TestedItem } from './tested-item.js';
 
-/** Maximum size of a reply, which must fit into one message. */
+/** Maximum size of the items in a reply, which must fit into one message. A single item can be larger. */
 const MAX_REPLY_BYTES = 700_000;
-/** After this time, a page ends with the items that were found until then. */
+/** After this time, a page ends with the items that have been found. */
 const MAX_SEARCH_MS = 1_500;
 
 /**
- * Collects a page of items.
+ * Collects a page of items. `nextAt` and `nextId` of the last page are empty.
  * @param found all items after the position of the page, in order
  * @param onlyFired true: only items for which a tested rule fires, or for which a rule fired when the mention was stored
  */

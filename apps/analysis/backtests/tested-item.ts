@@ -74,9 +74,9 @@ function candidateOf({ source, title, text, author, community }: TestedRow) {
 }
 
 /**
- * Tests the language only of mentions that were muted or were dropped for their language. Other mentions have passed
- * this test. The test cannot be repeated with the column `lang`, which can contain a language that the source declared
- * and no reader recognised.
+ * Returns the languages to test a mention with: the keyword's languages if the mention was muted or was dropped for its
+ * language, otherwise none. Other mentions passed this test when they were stored. It cannot be repeated for them, because
+ * their column `lang` can contain a language that only the source declared.
  */
 function languagesFor(
   { dropped_reason: reason }: TestedRow,
@@ -96,7 +96,7 @@ function readingOf({ lang, relevance }: TestedRow): Parameters<typeof dropOf>[1]
   return { lang: lang ?? '', relevance: relevance ?? 100 };
 }
 
-/** Returns the fields of a mention that rules read: the same fields as for the mention's event. */
+/** Returns the fields of a stored mention that rules read. `ruleSubjectOf` returns the same for the mention's event. */
 export function subjectOfRow(row: TestedRow, vip: boolean): RuleSubject {
   return {
     ...{ source: row.source, kind: row.kind, title: row.title, body: row.text, url: row.url, vip },
@@ -120,7 +120,7 @@ export function subjectOfRow(row: TestedRow, vip: boolean): RuleSubject {
   };
 }
 
-/** Returns the item as the interface returns it. */
+/** Returns a tested mention in the form of the API. */
 export function testedView({ row, dropped, rules, labels, added, removed }: TestedItem) {
   return {
     mentionId: row.event_id,

@@ -21,7 +21,7 @@ describe('the key of a bucket', () => {
     expect(bucketKey(a)).toBe(bucketKey(b));
   });
 
-  it('differs for another number', () => {
+  it('differs if the number differs', () => {
     expect(bucketKey('iPhone 15')).not.toBe(bucketKey('iPhone 16'));
   });
 
@@ -50,7 +50,7 @@ describe('the preset product-model', () => {
     'The iPhone is great',
     'The Pixel 8 is great',
     'iPhone, 15 people came',
-  ])('finds no model of the subject in %j', (text) => {
+  ])('finds no model of the keyword’s products in %j', (text) => {
     expect(localBucket('product-model', input(text))).toBeUndefined();
   });
 });
@@ -71,12 +71,12 @@ describe('the preset theme-sentiment', () => {
 });
 
 describe('the preset', () => {
-  it('seller groups items by source and author', () => {
+  it('`seller` groups items by source and author', () => {
     const item = { ...input('').item, source: 'vinted', author: 'Ada_L', authorName: 'Ada' };
     expect(localBucket('seller', { ...input(''), item })).toEqual({ key: 'vinted-ada-l', label: 'Ada' });
   });
 
-  it('duplicates puts the second and later items of a story into a bucket', () => {
+  it('`duplicates` puts the second and later items of a story into a bucket', () => {
     const story = { storyId: 's', isRepeated: true };
     expect(localBucket('duplicates', input('A  story', { story }))).toEqual({ key: 's', label: 'A story' });
     expect(
@@ -84,11 +84,11 @@ describe('the preset', () => {
     ).toBeUndefined();
   });
 
-  it('custom gives no bucket without a language model', () => {
+  it('`custom` gives no bucket, because it needs a language model', () => {
     expect(localBucket('custom', input('anything'))).toBeUndefined();
   });
 
-  it('never throws, whatever its kind and the text are', () => {
+  it('that needs no model never throws, and its key has at most 100 characters', () => {
     const presets = fc.constantFrom<BucketPreset>('product-model', 'theme-sentiment', 'seller', 'duplicates');
     fc.assert(
       fc.property(

@@ -27,7 +27,7 @@ import { RecentSpending } from './recent-spending.js';
 import { Stories } from './stories.js';
 import { storedReadings } from './stored-readings.js';
 
-/** The items of one part of a check that the reader must read. */
+/** One part of a check, and its items that the reader must read. */
 export interface ReadableCheck {
   check: Check;
   items: readonly Readable[];
@@ -138,7 +138,7 @@ function readCoBrands(readable: Readable, reading: ItemReading, isPaid: boolean)
   );
 }
 
-/** Removes sentiment and intent from the reading if the item is dropped, or if the account cannot pay for them. */
+/** Removes sentiment and intent from the reading of an item that is dropped, or that the account cannot pay for. */
 function withoutAnalysis(reading: ItemReading): void {
   delete reading.analysis;
   reading.records = reading.records.filter(({ kind }) => kind !== 'analysis');
@@ -178,7 +178,7 @@ function readingOf({ eventId, settings }: Readable, local: LocalReading, duratio
 }
 
 /**
- * Splits readings into messages, because the readings of all items of a check (at most 1,000) could be larger than a
+ * Maximum number of readings in a message. The readings of all items of one part (at most 1,000) could be larger than a
  * message that NATS accepts.
  */
 const READINGS_PER_MESSAGE = 300;
@@ -203,8 +203,8 @@ function messagesOf(
     return {
       subject: subjectIn('READINGS', accountId, watchId),
       data: toBinary(ReadingFactSchema, fact),
-      // The id comes from the first item. If only some messages were stored before, the next message begins with
-      // another item, and so has another id.
+      // The id comes from the first item. If an earlier attempt stored only some of the messages, this attempt begins with
+      // the first item that it did not store. So its message has another id, and is not taken for a duplicate.
       msgId: `${own[n * READINGS_PER_MESSAGE]?.eventId}:read`,
       cause,
     };

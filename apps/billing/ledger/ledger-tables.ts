@@ -57,15 +57,16 @@ interface Row {
 }
 
 /**
- * The class of the advisory locks for opening ledgers. Commands on an account use class 0, and email addresses use
- * class 1.
+ * The seed of the advisory locks for opening ledgers. Commands on an account use seed 0. Email addresses and the first
+ * account use seed 1. Sign-in attempts use seed 2 too, with other texts.
  */
 const OPENING_LOCK = 2;
 
 /**
- * Locks the ledgers of the accounts until the transaction ends: meanwhile no other transaction reserves or charges
+ * Locks the ledgers of the accounts until the transaction ends. Until then, no other transaction reserves or charges
  * their credits, or opens their ledgers.
- * @param opening accounts whose ledger may have no row yet; each of them gets an advisory lock instead
+ * @param opening accounts whose ledger possibly has no row yet. Each of them also gets an advisory lock, because a missing
+ * row cannot be locked.
  */
 export async function lockLedgers(
   tx: Tx,

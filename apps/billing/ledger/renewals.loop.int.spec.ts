@@ -20,7 +20,8 @@ class FailingWriter extends LedgerWriter {
 
   override async write(commands: readonly AccountCommand[]): Promise<Map<string, OpenLedger>> {
     this.tried.push(commands.map(({ accountId }) => accountId));
-    if (commands.some(({ accountId }) => this.bad.has(accountId))) throw new Error('it is not possible');
+    if (commands.some(({ accountId }) => this.bad.has(accountId)))
+      throw new Error('these ledgers cannot be renewed');
     return super.write(commands);
   }
 }
@@ -43,7 +44,7 @@ it('an account whose ledger cannot be renewed does not delay other accounts, and
   expect(await loop.pass()).toBe(1);
 });
 
-it('the pass stops after three accounts when every account fails', async () => {
+it('a pass of the renewals ends after three accounts in a row have failed', async () => {
   stores.clock.at = OPENED_AT;
   const all: string[] = [];
   for (let n = 0; n < 6; n += 1) all.push(await stores.open());

@@ -8,7 +8,7 @@ import { Logo } from './logo.js';
 import { Navigation } from './navigation-links.js';
 import classes from './shell.module.css';
 
-/** Shows the frame of every page behind the sign-in. */
+/** Shows the frame of the pages for which a member must sign in. */
 export function Shell() {
   const [isOpen, menu] = useDisclosure(false);
   const { pathname } = useLocation();
@@ -83,6 +83,6 @@ function useTopOfNewPage(pathname: string): void {
   const type = useNavigationType();
   useLayoutEffect(() => {
     if (type !== 'POP') window.scrollTo(0, 0);
-    // Only another page is scrolled to its top, not another address of the same page.
+    // Only the path counts: a new query string, such as another filter, does not scroll.
   }, [pathname]);
 }

@@ -26,7 +26,7 @@ const MAX_NAMED = 10;
 
 /**
  * Compares the newest messages of EVENTS with the table, up to the position of the consumer that writes the table.
- * @param newest number of messages
+ * @param newest how many of the newest messages are compared
  */
 export async function compareEventIndex(
   bus: Bus,
@@ -46,7 +46,8 @@ export async function compareEventIndex(
     from = last + 1;
   }
   const behind = await indexed(clickhouse, Math.max(from, upTo + 1), Number.MAX_SAFE_INTEGER);
-  // The stream is read after the table, so that the stream contains every event of the table.
+  // The last sequence of the stream is read after the table, so that an event that is stored meanwhile does not seem to be
+  // missing in the stream.
   const now = await bus.jsm.streams.info('EVENTS');
   compare(
     [],

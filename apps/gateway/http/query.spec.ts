@@ -13,7 +13,7 @@ function faultsOf(raw: RawQuery, read: (query: QueryReader) => unknown) {
 }
 
 describe('the query reader', () => {
-  it('reads a repeated key as alternatives', () => {
+  it('reads all values of a repeated key', () => {
     const query = new QueryReader({ source: ['rss', 'reddit'] });
     expect(query.all('source', ['rss', 'reddit'])).toEqual(['rss', 'reddit']);
     expect(query.all('author')).toEqual([]);
@@ -35,7 +35,7 @@ describe('the query reader', () => {
     ]);
   });
 
-  it.each(['\0', 'a\0b', '\ud800'])('refuses %j, which no store can search for', (text) => {
+  it.each(['\0', 'a\0b', '\ud800'])('refuses %j, which Postgres cannot store', (text) => {
     expect(faultsOf({ q: ['fine', text] }, (query) => query.all('q'))).toEqual([
       { path: 'q', message: 'must be Unicode text without U+0000 and lone surrogates' },
     ]);
@@ -104,7 +104,7 @@ describe('the query reader', () => {
     ]);
   });
 
-  it('reads only true and false as a boolean', () => {
+  it('reads true and false as a boolean, reads an absent key as false, and refuses other values', () => {
     expect(new QueryReader({ purge: 'true' }).boolean('purge')).toBe(true);
     expect(new QueryReader({ purge: 'false' }).boolean('purge')).toBe(false);
     expect(new QueryReader({}).boolean('purge')).toBe(false);

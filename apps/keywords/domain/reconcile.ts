@@ -10,10 +10,9 @@ export interface Reconciled {
 }
 
 /**
- * Assigns the searches of a keyword to its existing watches. A search with the same criteria keeps its watch, even if
- * its interval changes. A search with changed criteria gets a new watch, whose first check reports nothing. The watch
- * of a removed search ends. The watches of a disabled source do not run. A search on a disabled source that has no
- * watch yet gets none.
+ * Assigns the searches of a keyword to its existing watches. A search whose criteria have not changed keeps its watch,
+ * even if its interval changes. A search with changed criteria gets a new watch, whose first check reports nothing. The
+ * watch of a removed search ends. The watches of a disabled source do not run, and its new searches get no watches.
  * @param planned a watch for each search, with the id that the watch gets if it is new
  */
 export function reconcile(planned: readonly Watch[], previous: readonly Watch[]): Reconciled {

@@ -31,7 +31,7 @@ const RESERVED_SECONDS = 660;
 /**
  * Answers the direct lookups of a source while this replica holds the source's first lane. The maximum cost is reserved
  * before the upstream gets a request. Each definitive answer is published as a fact with its cost before the caller
- * receives the answer.
+ * receives the answer. A repetition of a published lookup reserves and publishes nothing.
  */
 export class LookupWorker {
   constructor(
@@ -54,7 +54,8 @@ export class LookupWorker {
   /**
    * Reserves the credits, then answers. If the upstream gives no answer in time, the credits are released. A repeated
    * lookup that was already charged is not charged again.
-   * @throws Refusal `unavailable` if this service does not know the lookup
+   * @throws Refusal `unavailable` if this service does not know the lookup, the ledger is not open yet or there is no
+   * answer in time; `not-covered` without enough credits; `not-found`
    */
   private async paid(lane: Lane, client: LookupHttp, question: Question): Promise<LookedUp> {
     const { source, operation, accountId, commandId } = question;
@@ -68,7 +69,7 @@ export class LookupWorker {
     const costBefore = await costOfEarlierLookup(this.database, this.bus, accountId, commandId);
     if (costBefore !== undefined)
       return lookedUp(await this.inTime(lane, client, lookup, question), costBefore);
-    // Identifies this request. If the same lookup is sent again meanwhile, the reservation belongs to the later
+    // The holder identifies this request. If the same lookup is sent again meanwhile, the reservation belongs to the later
     // request, and this request must not release the reservation.
     const holder = newId();
     await this.reserve(question, holder);
@@ -133,13 +134,13 @@ export class LookupWorker {
       priceBookVersion: PRICE_BOOK_VERSION,
       billed: true,
     });
-    // The reservation is kept before the fact is published, because a crash between these steps must not lose the
-    // reserved credits. If the fact is not stored in the end, billing releases the credits when its consumer has read
-    // the stream beyond this point.
+    // First the reservation loses its expiry, then the fact is published: in the opposite order, a crash between the two
+    // steps could let the reservation expire before the fact is charged. If the fact is never stored, billing releases the
+    // credits after its consumer has read the stream beyond this point.
     await keepUntilCharged(this.database, [commandId]);
     await this.store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, fact), commandId);
-    // If the same lookup was sent twice at the same time, the other request can be charged before this reservation was
-    // made. Then the charge does not settle this reservation.
+    // If the same lookup was sent twice at the same time, the other request may have been charged before this request made
+    // its reservation. That charge did not settle this reservation, so it is released here.
     await releaseCharged(this.database, [commandId]);
     metrics.lookups.add(1, { source, operation, outcome });
     return lookedUp(answer, costCredits);

@@ -20,7 +20,7 @@ export class LaneScene {
     await this.stores?.drop();
   }
 
-  /** Removes all searches, and starts a worker. */
+  /** Removes all watches and searches, and starts a worker on a new upstream. */
   async begin(): Promise<void> {
     await this.stores.database.query('DELETE FROM watch_schedule');
     await this.stores.database.query('DELETE FROM upstream_searches');
@@ -44,7 +44,7 @@ export class LaneScene {
   /** Waits until the tables contain the checks of these watches: none of the watches is due any more. */
   readonly settled = async (...watchIds: string[]): Promise<void> => {
     const { stores } = this;
-    await until('the tables have followed', async () => {
+    await until('the tables contain the checks', async () => {
       const rows: { busy: number }[] = await stores.database.query(
         `SELECT count(*)::int AS busy FROM watch_schedule WHERE watch_id = ANY($1) AND time_of(due_second) <= clock_timestamp()`,
         [watchIds],

@@ -2,7 +2,7 @@ import { listOf, recordOf, textOf } from '../shared/shape.js';
 import type { EngineApi, Turn } from './answer.js';
 import { incompleteAnswer, citationsOf, refusedPrompt, textsOf, unknownAnswer } from './reading.js';
 
-// Maximum number of searches for one answer, because each search is billed. Answers of normal length need one to three
+// Maximum number of searches for one request, because each search is billed. Answers of normal length need one to three
 // searches.
 const MAX_SEARCHES = 5;
 const MAX_TOKENS = 4_096;
@@ -19,7 +19,7 @@ export const anthropic: EngineApi = {
     max_tokens: MAX_TOKENS,
     messages: [
       { role: 'user', content: prompt },
-      // The unchanged content before the pause. The engine continues after it.
+      // If the engine stopped with `pause_turn`, it continues after the content that it gets back unchanged.
       ...(earlier.length > 0 ? [{ role: 'assistant', content: earlier }] : []),
     ],
     tools: [
@@ -75,12 +75,12 @@ function read(body: unknown, earlier: readonly unknown[]): Turn {
   };
 }
 
-// Spaces between two citations also belong to the text.
+// `textOf` drops texts of spaces, but the spaces between two citations belong to the answer.
 function textIn(value: unknown): string {
   return textOf(value) ?? (typeof value === 'string' ? value : '');
 }
 
-// If a search has failed, the status is 200, and the result is an object and not a list.
+// If a search has failed, the status of the response is still 200, and `content` is an object instead of a list.
 function failureOf(result: unknown): string | undefined {
   const code = textOf(recordOf(result)?.['error_code']);
   if (code === undefined) return undefined;

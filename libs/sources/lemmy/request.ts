@@ -8,7 +8,7 @@ import type { Site } from './site.js';
 /** Posts or comments on one page. This is Lemmy's maximum; it refuses larger pages. */
 export const PAGE_SIZE = 50;
 
-/** The page: a number in v3, or the cursor from the previous page. */
+/** The page: its number, or the cursor that the response for the previous page contained. */
 export interface PageMark {
   page: number;
   cursor?: string | undefined;
@@ -41,9 +41,9 @@ export function faultsOf(criteria: Criteria): Fault[] {
 }
 
 /**
- * Returns the texts to search for. Lemmy finds a text with exactly these words in this order, also inside other words.
- * It has no OR, so each term needs a request. Query and term may occur in any order, so Earshot searches only for the
- * longer of them and matches the results itself. In mode `platform` it searches for both together.
+ * Returns the texts to search for. Lemmy finds posts and comments that contain the given text exactly, even as a part of
+ * a longer word. It has no OR, so each term needs a request. Query and term can occur in any order, so Earshot searches
+ * only for the longer of them and matches the results itself. In mode `platform` it searches for both together.
  */
 export function queriesOf(criteria: Criteria, match: MatchMode): string[] {
   const queries = alternativesOf(criteria).map((phrases) =>
@@ -52,7 +52,7 @@ export function queriesOf(criteria: Criteria, match: MatchMode): string[] {
   return [...new Set(queries.map((query) => query.replace(/["\u201c\u201d]/g, ' ').trim()))];
 }
 
-/** Returns the address of the newest posts and comments that contain `q`. */
+/** Returns the address of the newest posts and comments that contain `q`, in one community or in all. */
 export function searchPath({ api }: Site, q: string, community: string | undefined, mark: PageMark): string {
   const [all, sort] = api === 'v3' ? ['All', 'New'] : ['all', 'new'];
   return pathOf(api, 'search', mark, { q, type_: all, sort, listing_type: all, ...within(community) });
@@ -71,7 +71,8 @@ export function newestPath(
   return pathOf(api, `${what}/list`, mark, { type_: all, sort, ...within(community) });
 }
 
-// The parameter names of v3 and of late v4; a server ignores the name that it does not know.
+// v3 and older servers of v4 know `community_name`, and newer servers of v4 know `community_name_or_id`. Both are sent,
+// because a server ignores the name that it does not know.
 function within(community: string | undefined): Record<string, string> {
   return community === undefined ? {} : { community_name: community, community_name_or_id: community };
 }

@@ -49,12 +49,12 @@ function readVideo(entry: unknown): Reading {
   if (publishedAt === undefined) return { malformed: 'no create_time' };
   const description = video['video_description'];
   if (typeof description !== 'string' && description !== undefined)
-    return { malformed: 'no video_description' };
+    return { malformed: 'video_description is not a text' };
   return { item: itemOf(video, id, publishedAt) };
 }
 
 function itemOf(video: JsonRecord, id: string, publishedAt: string): SourceItem {
-  // Some names are padded with U+0000. textOf removes it.
+  // Some user names are padded with U+0000, which `textOf` removes.
   const username = textOf(video['username'])?.replace(/^@/, '');
   const description = textOf(video['video_description'])?.trim() ?? '';
   const count = (name: string) => numberOf(video[`${name}_count`]);
@@ -90,7 +90,7 @@ function itemOf(video: JsonRecord, id: string, publishedAt: string): SourceItem 
   });
 }
 
-// Ids are numbers. Ids that JavaScript cannot represent exactly have been parsed as texts.
+// Ids are numbers in the response. The JSON parser has converted ids that are too large for a JavaScript number to texts.
 function digitsOf(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : textOf(value);
   return text !== undefined && /^\d{1,24}$/.test(text) ? text : undefined;

@@ -60,7 +60,7 @@ describe('videos of YouTube', () => {
     });
   });
 
-  it('have only the data of the search, with the title unescaped, if they are gone when their details are requested', () => {
+  it('have only the data of the search, with the title unescaped, if their details are missing', () => {
     expect(one()).toMatchObject({
       title: "Lamp number 1 & Ada's light",
       text: 'All about lamps ...',
@@ -89,7 +89,7 @@ describe('videos of YouTube', () => {
     ['2026-03-04T12:00:00Z', '2026-03-04T12:00:00.000Z'],
     [undefined, undefined],
     ['1 day ago', undefined],
-  ])('have for the date %j the time of publication %j', (publishedAt, expected) => {
+  ])('with publishedAt %j have the publication time %j', (publishedAt, expected) => {
     expect(one({ publishedAt })?.publishedAt).toBe(expected);
     expect(bodyOf({ publishedAt })['publishedAt']).toBe(expected ?? null);
   });
@@ -102,17 +102,17 @@ describe('videos of YouTube', () => {
     ['P0D', null],
     ['four minutes', null],
     [undefined, null],
-  ])('have for the duration %j a length of %j seconds', (duration, seconds) => {
+  ])('with the duration %j have the durationSeconds %j', (duration, seconds) => {
     expect(bodyOf({}, whole({ contentDetails: { duration } }))['durationSeconds']).toBe(seconds);
   });
 
-  it('contain null for hidden counts', () => {
+  it('contain null for counts that are hidden or unreadable', () => {
     const statistics = { viewCount: '12', likeCount: undefined, commentCount: 'many' };
     expect(bodyOf({}, whole({ statistics }))).toMatchObject({ views: 12, likes: null, comments: null });
     expect(one({}, whole({ statistics }))?.engagement).toMatchObject({ views: 12 });
   });
 
-  it('are marked if they are broadcasts, and the @ of an author is removed', () => {
+  it('are marked if they are upcoming broadcasts, and have authors without @', () => {
     expect(bodyOf({ liveBroadcastContent: 'upcoming' })['liveBroadcast']).toBe('upcoming');
     expect(one({ channelTitle: '@lamps' })).toMatchObject({ author: 'lamps', authorName: '@lamps' });
   });
@@ -128,7 +128,7 @@ describe('videos of YouTube', () => {
     ]);
   });
 
-  it('are counted if they cannot be read, and the other items are kept', () => {
+  it('that cannot be read are counted in warnings, and the other items are kept', () => {
     const channel = { id: { kind: 'youtube#channel', channelId: CHANNEL_ID }, snippet: { title: 'Lamps' } };
     const { items, warnings } = parseSearchAnswer(
       { items: [searchResult(1, SPEC_NOW), channel, searchResult(2, SPEC_NOW, { title: 7 })] },

@@ -24,17 +24,17 @@ const KEPT = [
   'score',
 ] as const satisfies readonly (keyof Mention)[];
 
-/** Maximum numbers of characters of texts in a row of the feed. More characters would not be visible. */
+/** Maximum lengths of the title and the excerpt in a row of the feed, in UTF-16 code units. */
 const MAX_TITLE_LENGTH = 240;
 const MAX_EXCERPT_LENGTH = 420;
 
 /**
- * The part of a mention that a row of the feed shows. Ten thousand complete mentions of up to 64 KiB would use too much
- * memory.
+ * The part of a mention that a row of the feed shows. Complete mentions would use too much memory in a long feed: the text
+ * alone can have 64 KiB.
  */
 export type FeedMention = Pick<Mention, (typeof KEPT)[number]> & { title: string; excerpt: string };
 
-/** Returns the part of a mention that a row of the feed shows. */
+/** Shortens a mention. */
 export function feedMention(mention: Mention): FeedMention {
   const kept = Object.fromEntries(KEPT.map((key) => [key, mention[key]])) as Pick<
     Mention,
@@ -48,8 +48,7 @@ export function feedMention(mention: Mention): FeedMention {
 }
 
 /**
- * Returns the beginning of a text. Returns an empty text if no character is visible, because a row without visible text
- * could not be selected.
+ * Returns the beginning of a text. Returns an empty text if no character is visible, so that the row shows a replacement.
  */
 function shownPart(text: string, length: number): string {
   const part = text.slice(0, length);

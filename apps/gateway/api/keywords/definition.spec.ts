@@ -12,7 +12,7 @@ import {
   type Json,
 } from './testing/keyword-body-under-test.js';
 
-/** Returns the part of the keyword object that comes from the body, in the form that the table returns. */
+/** Converts a body to the form that is stored, and returns the keys that the API shows for it. */
 function read(body: Json): JsonObject {
   const definition = definitionOf(readBody(KeywordBodyDto, body));
   return definitionView(
@@ -49,7 +49,7 @@ describe('the definition from a create body', () => {
     });
   });
 
-  it('writes ids in their canonical form', () => {
+  it('contains ids in lower case', () => {
     const id = '0190A0B0-0000-7000-8000-00000000000A';
     const body = withValue(withValue(fullKeyword(), 'sources[0].searches[0].id', id), 'rules[0].id', id);
     expect(JSON.stringify(read(body)).split(id.toLowerCase())).toHaveLength(3);
@@ -67,7 +67,7 @@ describe('the definition from a create body', () => {
     });
   });
 
-  it('contains an object for each mute and VIP that was given as a string', () => {
+  it('contains an object for each mute and for each VIP that the body contains as a string', () => {
     const { muteRules, vipAuthors } = read(fullKeyword());
     expect(muteRules).toEqual([
       { value: 'spam', target: 'text', source: null, match: 'word' },
@@ -79,7 +79,7 @@ describe('the definition from a create body', () => {
     ]);
   });
 
-  it('can be sent back as a create body, and then gives the same keyword', () => {
+  it('can be sent back as a create body with new ids, and then gives the same keyword except for the ids', () => {
     const once = read(fullKeyword());
     const withIds = JSON.parse(JSON.stringify(once).replaceAll('"id":""', () => `"id":"${newId()}"`)) as Json;
     expect(faultsOfKeyword(withIds, 'camel')).toEqual([]);
@@ -116,7 +116,7 @@ describe('the definition from a create body', () => {
     expect(JSON.stringify(aiStep.schema)).toBe('{"__proto__":{"type":"string"}}');
   });
 
-  it('applies overrides when overridesEnabled is missing, but not when overridesEnabled is false [keywords.overrides]', () => {
+  it('contains overridesEnabled true if the body has overrides without this key, and false if the body contains false [keywords.overrides]', () => {
     const enabled = (given: Json) =>
       (
         read(withValue(fullKeyword(), 'sources[0].searches[0].overridesEnabled', given))

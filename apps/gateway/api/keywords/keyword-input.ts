@@ -14,7 +14,7 @@ import { modelFaults } from './model-faults.js';
 /** Keys that every keyword must have. Null cannot remove their values. */
 const REQUIRED_KEYS: readonly string[] = ['name', 'refreshIntervalSeconds', 'globalCriteria', 'sources'];
 
-/** Reads the bodies of keywords: of creates, of estimates and of changes. */
+/** Reads keywords from the bodies of creates, estimates, changes and backtests. */
 @Injectable()
 export class KeywordInput {
   constructor(
@@ -38,8 +38,9 @@ export class KeywordInput {
 
   /**
    * Applies a partial body to the existing keyword: a key that is absent in the body keeps its value; null removes the
-   * value.
-   * @throws Refusal `invalid` with every fault of the given keys
+   * value of a key that is not required.
+   * @throws Refusal `invalid` with every fault of the given keys and of the keys that depend on them. Unchanged keys that
+   * need a language model have no faults.
    */
   change(raw: unknown, spelling: Spelling, current: JsonObject): KeywordDefinition {
     const view: JsonObject = definitionView(current);
@@ -72,9 +73,9 @@ const DEPENDENT_KEYS: readonly (readonly string[])[] = [
 ];
 
 /**
- * Returns whether the fault is about a key of the body, or about a key that depends on a key of the body. Other keys
- * can have become invalid after they were stored, for example because a source is no longer configured. This change did
- * not cause such a fault.
+ * Returns whether the fault is about a key of the body, or about a key that depends on a key of the body. Faults of other
+ * keys are not reported, because the sender did not cause them: a stored key becomes invalid, for example, if a source is
+ * no longer configured.
  */
 function concerns({ path }: Fault, given: ReadonlySet<string>): boolean {
   const key = /^[^.[]*/.exec(path)?.[0] ?? '';

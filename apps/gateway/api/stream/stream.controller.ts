@@ -9,7 +9,7 @@ import { LiveMentions } from './live-mentions.js';
 import { OpenStreams } from './open-streams.js';
 import { StreamPositions } from './stream-positions.js';
 
-/** Sends new mentions as server-sent events. Free. */
+/** Sends new mentions as server-sent events. It costs no credits. */
 @Controller('v1/stream')
 export class StreamController {
   constructor(
@@ -19,9 +19,9 @@ export class StreamController {
   ) {}
 
   /**
-   * Sends each new mention that passes the filters of `GET /v1/mentions`, when that route can return the mention. With
-   * `Last-Event-ID`, the stream continues after an earlier event, or after an earlier list. Without this header, the
-   * stream begins with the newest mentions that `GET /v1/mentions` may not return yet.
+   * Sends each new mention that passes the filters of `GET /v1/mentions`, as soon as that route can return it. With
+   * `Last-Event-ID`, the stream continues after this event, or after the position that came with a list of mentions.
+   * Without this header, the stream begins with the newest mentions, which `GET /v1/mentions` possibly does not return yet.
    */
   @Get()
   async stream(
@@ -37,7 +37,7 @@ export class StreamController {
     const wanted = lastEventId
       ? this.positions.sequenceOf(accountId, lastEventId)
       : await this.live.written();
-    // If EVENTS was restored from an older copy, the stream ends before the requested position.
+    // If EVENTS was restored from an older backup, the requested position can be after its last message.
     const from = Math.min(wanted, await this.live.head());
     const idOf = (sequence: number) => this.positions.idOf(accountId, sequence);
     const stream = this.streams.begin(accountId, request, reply);
