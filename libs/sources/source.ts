@@ -26,8 +26,8 @@ export interface SourceConnector {
    */
   checkCriteria(criteria: Criteria): Fault[];
   /**
-   * Addresses of servers in the criteria. Criteria with private addresses are refused, because Earshot never
-   * sends requests to private addresses.
+   * Addresses of servers in the criteria. Criteria with a private address are refused unless `EGRESS_ALLOW` permits the
+   * address, because Earshot sends no request to other private addresses.
    */
   namedServers?(criteria: Criteria): NamedServer[];
   /**
@@ -114,7 +114,7 @@ export interface DailyQuota {
 
 /**
  * Answers one question, for example about one user or video. The gateway has validated `question`.
- * @throws UpstreamError when the upstream does not answer correctly
+ * @throws UpstreamError if the upstream does not answer correctly
  */
 export type Lookup = (question: JsonObject, context: LookupContext) => Promise<LookupAnswer>;
 
@@ -174,7 +174,7 @@ export interface FetchContext {
   since?: Date;
   /** Maximum number of pages of one read. */
   pageCap: number;
-  /** True if the search has seen the item before, so that paging may stop. */
+  /** True if every due watch of the search has already seen the item. Then paging can stop. */
   known(itemId: string): boolean;
   /**
    * Data that the connector keeps for this search from check to check (ETags, moved addresses), as JSON. The connector

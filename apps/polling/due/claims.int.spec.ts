@@ -209,7 +209,7 @@ describe('a claim', () => {
     expect([left(), kinds, upstream.requests.length]).toEqual([[0], ['rate_limited'], 1]);
   });
 
-  it('is ended before the lane’s next holder claims, if the previous holder died, even if this takes several attempts', async () => {
+  it('of a dead holder is ended before the lane’s next holder claims, even if this takes several attempts', async () => {
     const id = await stores.watch();
     await stores.due(id);
     await claimDue(stores.database, LANE, 10);
@@ -237,7 +237,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('is neither made nor charged while its watch is paused after the claim, and is made when the watch resumes', async () => {
+  it('is neither made nor charged if its watch is paused after the claim, and is made after the watch resumes', async () => {
     const watches = await Promise.all(QUERIES.map((query) => stores.watch({ query })));
     worker.start();
     await stores.due(...watches);
@@ -262,7 +262,7 @@ describe('a check', () => {
   });
 });
 
-it('the query for due lanes reads one search of each lane, even when all searches are due after a pause', async () => {
+it('the query for due lanes reads one search of each lane, even if all searches are due after a pause', async () => {
   const lanes = Array.from({ length: 10 }, (_, n) => `reddit:${n}`);
   const rowsRead = await stores.database.transaction(async (tx) => {
     await tx.query(

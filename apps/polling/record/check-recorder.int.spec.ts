@@ -129,7 +129,7 @@ describe('recording checks', () => {
     expect([tick, tick + 7000].map((ms) => Math.ceil(ms / 1000) * 1000)).toContain(due);
   });
 
-  it('makes the watch due at a later second than before, even if the clock is behind that of Postgres', async () => {
+  it('makes the watch due at a later second than its tick, even if our clock is behind that of Postgres', async () => {
     const id = await stores.watch({ intervalSeconds: 1 });
     const slow = new CheckRecorder(stores.database, stores.store, () => Date.now() - 3_600_000);
     const claimed = await claim(id);
@@ -253,7 +253,10 @@ describe('recording checks', () => {
   });
 
   it.each([
-    ['is larger than any message', (check: Check) => ({ ...check, warnings: [large, large, large, large] })],
+    [
+      'is too large for one message',
+      (check: Check) => ({ ...check, warnings: [large, large, large, large] }),
+    ],
     ['cannot be encoded', (check: Check) => ({ ...check, itemsSeen: 1.5 })],
   ])('stores one failed check in place of a check that %s, and continues', async (_, spoil) => {
     const [bad, good] = [await begun(), await begun()];
