@@ -156,7 +156,7 @@ describe('a keyword', () => {
     expect(refusal(change({ planned }), keyword())).toEqual(['conflict', 'DUPLICATE_SEARCH']);
   });
 
-  it('reports which watches end and which start over when its search is changed', () => {
+  it('reports which watches end and which start over if its search is changed', () => {
     const { events, state } = run(keyword(), change({ planned: [watch('w2', 'b')] }));
     expect(events).toMatchObject([
       {
@@ -189,7 +189,7 @@ describe('a keyword', () => {
     ]);
   });
 
-  it('calculates the needed credits again when its searches change while it is paused for lack of credits', () => {
+  it('calculates the needed credits again if its searches change while it is paused for lack of credits', () => {
     const broke = run(keyword(), pause('insufficient_credits', 25)).state;
     const to = (creditsPerCheck: number, creditsRemaining: number) =>
       run(

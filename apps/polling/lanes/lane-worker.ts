@@ -138,7 +138,7 @@ export class LaneWorker {
     return !this.lane.isProbing && (feed !== undefined || commonGrid);
   }
 
-  /** Maximum number of separate reads that may be claimed and not started. */
+  /** Maximum number of separate reads that can be claimed and not started. */
   private get backlog(): number {
     const { concurrency, budget } = this.lane;
     return this.together

@@ -178,7 +178,7 @@ describe('a direct lookup', () => {
     expect(await refusalOf(ask('user'))).toMatchObject({ message: '3 credits are needed, 2 are left' });
   });
 
-  it('releases its reservation when it fails or is too late, and keeps the reservation when the object does not exist', async () => {
+  it('releases its reservation if it fails or is too late, and keeps the reservation if the object does not exist', async () => {
     await refusalOf(ask('tweets', -1));
     expect(await reservedAmounts()).toEqual([]);
     scene.lookup = () => Promise.reject(new UpstreamError('timeout', 'x did what it did'));
@@ -193,7 +193,7 @@ describe('a direct lookup', () => {
     expect(await reservedAmounts()).toEqual([3]);
   });
 
-  it('leaves one fact and one reservation when it is sent again with its id', async () => {
+  it('leaves one fact and one reservation if it is sent again with its id', async () => {
     const commandId = newId();
     const before = (await facts()).length;
     const first = await ask('tweets', 60_000, commandId);

@@ -209,7 +209,7 @@ describe('the reservation of a check', () => {
     expect([await stores.reservations(), await stores.checksOf(id)]).toEqual([{}, []]);
   });
 
-  it('is released when the service stops before the read has begun', async () => {
+  it('is released if the service stops before the read has begun', async () => {
     await worker.stop();
     upstream.requestsPerMinute = 6;
     ({ worker } = workerOn(upstream, stores));

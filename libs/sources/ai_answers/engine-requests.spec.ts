@@ -67,7 +67,7 @@ describe('a check of ai_answers', () => {
     expect(upstream.requests.length).toBe(3);
   });
 
-  it('continues when Anthropic has paused, at most three times', async () => {
+  it('continues if Anthropic has paused, at most three times', async () => {
     const paused = { ...anthropicAnswer({ text: 'So far. ' }), stop_reason: 'pause_turn' };
     const turns = async (pauses: number) => {
       let asked = 0;

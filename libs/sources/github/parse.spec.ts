@@ -157,7 +157,7 @@ describe('entries of GitHub', () => {
     expect(old?.engagement?.likes).toBeUndefined();
   });
 
-  it('keep their id when they are edited or moved', () => {
+  it('keep their id if they are edited or moved', () => {
     const moved = issueItem({ title: 'Other words', html_url: 'https://github.com/other/place/issues/1' });
     expect(moved?.itemId).toBe('I_2999999');
   });

@@ -36,7 +36,7 @@ describe('faults of Lemmy:', () => {
     await expect(reading).rejects.toMatchObject({ kind, message, statusCode: status });
   });
 
-  it('a token that is refused is reported, with the setting to check', async () => {
+  it('the error of a refused token names the setting to check', async () => {
     const signedIn = createLemmyConnector({ instance: '', token: 'jwt-1' });
     const answer = () => ({ status: 401, body: { error: 'not_logged_in' } });
     await expect(read({ query: 'lamp' }, { answer }, signedIn)).rejects.toMatchObject({

@@ -116,7 +116,7 @@ describe('posts and comments of Lemmy', () => {
     expect(bodyOf(item)).toMatchObject({ link: more.url, linkTitle: 'Lamps', altText: 'A lamp' });
   });
 
-  it('keep their id and date when they are edited', () => {
+  it('keep their id and date if they are edited', () => {
     const edited = post({ post: { body: 'Other words', updated: '2026-03-04T12:30:00.000001Z' } });
     expect([edited?.itemId, edited?.publishedAt]).toEqual([postUrl(1), '2026-03-04T12:00:00.000Z']);
     expect(bodyOf(edited)['updatedAt']).toBe('2026-03-04T12:30:00.000Z');

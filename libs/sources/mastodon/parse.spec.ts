@@ -158,7 +158,7 @@ describe('posts of Mastodon', () => {
     });
   });
 
-  it('keep their id and their date when they are edited', () => {
+  it('keep their id and their date if they are edited', () => {
     const edited = one({ content: '<p>Other words</p>', edited_at: '2026-03-04T13:00:00.000Z' });
     expect([edited?.itemId, edited?.publishedAt]).toEqual([statusUri(1), '2026-03-04T12:00:00.000Z']);
   });

@@ -194,7 +194,7 @@ describe('signing in to Product Hunt', () => {
     });
   });
 
-  it('is reported if it is refused, and the refusal is not kept', async () => {
+  it('fails if it is refused, and nothing is stored in the session', async () => {
     const session = new Map<string, unknown>();
     const answer = () => ({ status: 400, body: { error: 'invalid_grant' } });
     await expect(read({ query: 'lamp' }, answer, { session }, asApplication())).rejects.toMatchObject({

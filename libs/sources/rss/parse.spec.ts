@@ -155,7 +155,7 @@ describe('articles', () => {
     expect(one(rss(entry), { url: 'https://moved.example/z/feed' })?.url).toBe('https://moved.example/z/a');
   });
 
-  it('keep their id when the feed moves or they change, and have another id in another feed', () => {
+  it('keep their id if the feed moves or they change, and have another id in another feed', () => {
     const entry = '<item><guid>7</guid><title>Old</title></item>';
     const changed = '<item><guid>7</guid><title>New</title></item>';
     expect(one(rss(changed), { url: 'https://moved.example/' })?.itemId).toBe(one(rss(entry))?.itemId);

@@ -181,7 +181,7 @@ describe('criteria on Stack Exchange', () => {
       'must be a tag such as "node.js", or a list of them; "a b" is not',
     ],
     [{ query: 'lamp', sort: 'votes' }, 'sort', 'stackoverflow sorts by newest, not by "votes"'],
-  ])('are refused for %j at %s: %s', (init, path, message) => {
+  ])('cannot be %j', (init, path, message) => {
     expect(connector.checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
   });
 });
