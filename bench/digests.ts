@@ -111,8 +111,8 @@ interface Run {
 }
 
 /**
- * Makes the digests due while analysis is suspended, resumes it, and waits until the mail server has the mail of each,
- * and delivery has recorded all of them.
+ * Makes the digests due while analysis is suspended, and resumes analysis. Waits until the mail server has the mail of
+ * each digest, and delivery has recorded all mails.
  * @throws Error if a digest arrives twice, or not in time
  */
 async function sendDigests(stage: Stage, analysis: BenchProgram): Promise<Run> {

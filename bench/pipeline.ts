@@ -1,7 +1,7 @@
 /**
  * Measures the time of an item from the upstream to its webhook through the whole installation, at a fixed
  * rate that is independent of responses. The baseline is a bare loop that fetches the same feed and sends it
- * by POST. Slices of both alternate in one run. `npm run -s build && node dist/bench/pipeline.js`
+ * by POST. Slices of all variants alternate in one run. `npm run -s build && node dist/bench/pipeline.js`
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { create } from '@bufbuild/protobuf';
@@ -252,7 +252,7 @@ function report(ours: Latencies, bare: Latencies): void {
   );
 }
 
-/** Reports how much sentiment and intent delay a webhook: they may delay it by 15 % at most. */
+/** Reports how much sentiment and intent delay a webhook: at most 15 % is wanted. */
 function reportReadings(read: Latencies, unread: Latencies): void {
   const ratio = (part: number) =>
     (quantile(read.fromPoll, part) / quantile(unread.fromPoll, part)).toFixed(2);

@@ -126,7 +126,7 @@ async function floods(url: string, peer: Peer, calm: BenchAccount, loud: BenchAc
     ['reads of an account, ms', 'requests', 'p50', 'p95', 'p99'],
     [
       ['alone', ...figures(alone.flat())],
-      [`beside an account that sends ${FLOOD_RATE}/s and may send 1/s`, ...figures(beside.flat())],
+      [`beside an account that sends ${FLOOD_RATE}/s and is allowed 1/s`, ...figures(beside.flat())],
     ],
   );
   console.log(`the flood was answered: ${JSON.stringify(answers)}`);

@@ -38,7 +38,7 @@ const SEARCHES = numberOption('searches', 100_000);
 const HOURS = numberOption('hours', 24);
 const HORIZON_MS = HOURS * 3_600_000;
 const START = Date.parse('2026-03-04T00:00:00.000Z');
-/** Plausible intervals, from 30 s to 24 h. Each is drawn equally often. */
+/** Plausible intervals, from 30 s to 24 h. Each is drawn with the same probability. */
 const INTERVALS = [30, 60, 120, 180, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400];
 const random = seeded(11);
 

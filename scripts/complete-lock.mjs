@@ -2,7 +2,7 @@
 // then refuses the lock file on another platform, or if another registry has more of these packages.
 //
 //   node scripts/complete-lock.mjs [FILE]          after every npm install that changes the lock file
-//   node scripts/complete-lock.mjs --check [FILE]  exit code 1 when an entry is missing
+//   node scripts/complete-lock.mjs --check [FILE]  exit code 1 if an entry is missing
 
 import { readFileSync, writeFileSync } from 'node:fs';
 

@@ -46,7 +46,7 @@ function linked(from, to) {
   }
 }
 
-/** Removes the lock only if it is unchanged: another process may have taken over meanwhile. */
+/** Removes the lock only if it is unchanged: another process can have taken the lock meanwhile. */
 function removeStale(file, holder) {
   if (JSON.stringify(holderOf(file)) === JSON.stringify(holder)) rmSync(file, { force: true });
 }
@@ -59,7 +59,10 @@ function holderOf(file) {
   }
 }
 
-/** The start time of a process in the system's units. The pid is not enough, because another process may have got it since. */
+/**
+ * The start time of a process in the system's units. The pid is not enough, because another process can have got this
+ * pid meanwhile.
+ */
 function startOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

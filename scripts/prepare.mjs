@@ -28,7 +28,7 @@ const SOURCES = [
 /**
  * Installs and builds what is missing or out of date. Takes a few milliseconds if there is nothing to do. If
  * two processes call this function, the second process waits for the first.
- * @throws Error with `exitCode` when the install or the build fails
+ * @throws Error with `exitCode` if the install or the build fails
  */
 export async function prepare(tell) {
   if (isInstalled() && isBuilt()) return;
@@ -93,8 +93,8 @@ function collect(path, seen) {
 }
 
 /**
- * Returns whether a person has run npm, and the packages that npm recorded match the lock file. A new install is then
- * not needed. It would remove packages of a running program.
+ * Returns whether the packages that npm recorded match the lock file: a person has run npm. Then a new install is not
+ * needed. It would remove packages of a running program.
  */
 function isInstalledManually() {
   try {

@@ -74,7 +74,7 @@ it('the demo has an owner who can sign in with the printed password', async () =
   expect(await new Passwords().isRight(password, member?.password_hash)).toBe(true);
 });
 
-it('a later start prints the present signing secret after a rotation', async () => {
+it('the demo can read the current signing secret after a rotation', async () => {
   const { accountId, signingSecret } = await demoAccount(bus, directory, 'http://127.0.0.1:8091');
   await until(
     'the first secret is read',

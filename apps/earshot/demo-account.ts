@@ -52,8 +52,8 @@ export function knownAccount(dataDir: string): DemoAccount | undefined {
 }
 
 /**
- * Returns the account with its keywords on the simulator at `url`. Keywords of an earlier start that use another
- * address are retired, because they would only fail.
+ * Returns the demo's account, whose keywords use the simulator at `url`. The first start opens the account. Keywords of
+ * an earlier start that use another address are retired, because they would only fail.
  */
 export async function demoAccount(bus: Bus, dataDir: string, url: string): Promise<DemoAccount> {
   const known = knownAccount(dataDir);

@@ -3,7 +3,7 @@ import { BRANDS, DEMO_SOURCES, type DemoAccount } from './demo-account.js';
 /**
  * Returns the text that `npm run demo` prints when it runs: how to read the demo's mentions, check its webhooks and use
  * the command line.
- * @param address `http://127.0.0.1:8080`
+ * @param address for example `http://127.0.0.1:8080`
  * @param dataDir the demo's own data directory, absolute. With this directory, the command line finds the demo, not
  *   another Earshot on the machine
  */

@@ -21,7 +21,7 @@ interface ReadMention {
 
 const SHOWN = 6;
 const POLL_INTERVAL_MS = 1_000;
-/** The first mentions arrive within seconds; a slow machine may take longer. */
+/** The first mentions arrive within seconds; a slow machine can take longer. */
 const GIVEN_UP_AFTER_MS = 120_000;
 const TEXT_LENGTH = 64;
 
@@ -76,7 +76,7 @@ async function answeredQuestion(
   return undefined;
 }
 
-/** Words of three letters or less are ignored, because they do not show the topic. */
+/** Returns true if the texts share a word of at least four letters. Shorter words do not show the topic. */
 function sharesWord(question: string, text: string): boolean {
   const words = new Set(text.toLowerCase().match(/\p{L}{4,}/gu));
   return (question.toLowerCase().match(/\p{L}{4,}/gu) ?? []).some((word) => words.has(word));

@@ -59,7 +59,7 @@ export async function startDemo(
   }
 }
 
-/** Uses the port of an earlier start if possible, because the keywords contain it. */
+/** Starts the simulator, if possible on the port of an earlier start, because the keywords contain it. */
 async function startWorld(known: DemoAccount | undefined, say: (line: string) => void): Promise<Simulator> {
   const port = known?.port ?? SIMULATOR_PORT;
   // The receiver needs the stored secret, because deliveries that waited for this start arrive before the account is
@@ -82,7 +82,10 @@ async function startWorld(known: DemoAccount | undefined, say: (line: string) =>
   });
 }
 
-/** Changes prices and sells listings of the simulated market. Otherwise the demo would show no events of listings. */
+/**
+ * Changes prices and sells listings of the simulated market. Otherwise the demo would show no reduced and no sold
+ * listings.
+ */
 function moveMarket({ world }: Simulator): void {
   const listings = world
     .posts('vinted')
@@ -94,7 +97,7 @@ function moveMarket({ world }: Simulator): void {
 }
 
 /**
- * Returns the account with its present signing secret, because `signing-secret rotate` may have replaced the first
+ * Returns the account with its current signing secret, because `signing-secret rotate` can have replaced the first
  * secret.
  */
 async function accountOn({ env }: Installation, dataDir: string, { url }: Simulator): Promise<DemoAccount> {

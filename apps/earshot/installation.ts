@@ -23,15 +23,15 @@ import { holdsSecrets, isSealedUnder } from './sealed-secrets.js';
 const INSTALLATION_SETTINGS = [...PLATFORM_SETTINGS, 'DATA_DIR', 'MASTER_KEY'] as const;
 
 /**
- * After a rotation of the master key, billing and delivery encrypt their secrets again. Delivery starts last of these
- * two.
+ * The service that encrypts its secrets last after a rotation of the master key: billing and delivery encrypt their
+ * secrets again when they start, and delivery starts after billing.
  */
 const LAST_TO_ENCRYPT = 'delivery';
 
 /** The settings of the process that hosts all services. */
 export type InstallationSettings = Settings<(typeof INSTALLATION_SETTINGS)[number]>;
 
-/** @throws SettingsError */
+/** Reads the settings of the process, and checks those of all services. @throws SettingsError if one is invalid */
 export function readInstallationSettings(env: NodeJS.ProcessEnv): InstallationSettings {
   const settings = readSettings(INSTALLATION_SETTINGS, env);
   // Checks the settings of all services before anything starts.
@@ -54,7 +54,7 @@ export function readInstallationSettings(env: NodeJS.ProcessEnv): InstallationSe
 
 /** A running installation. */
 export interface Installation {
-  /** `http://127.0.0.1:8080` */
+  /** For example `http://127.0.0.1:8080`. */
   address: string;
   /** The environment of the services, including the addresses of the stores and the master key. */
   env: NodeJS.ProcessEnv;
@@ -122,7 +122,7 @@ export async function startInstallation(
 
 /**
  * Called after billing and delivery have started, and so have encrypted everything that they can decrypt with the
- * present key. Removes the earlier keys from the data directory if nothing is encrypted with them any more.
+ * current key. Removes the earlier keys from the data directory if nothing is encrypted with them any more.
  */
 async function finishRotation(dataDir: string, databaseUrl: string, masterKey: string): Promise<void> {
   const [present, ...earlier] = masterKeys(masterKey);
@@ -139,7 +139,7 @@ async function stopServices(services: readonly RunningService[], graceMs: number
 }
 
 /**
- * Returns the starters of the services, in order. Billing comes first, because it may encrypt secrets again. The
+ * Returns the starters of the services, in order. Billing comes first, because it can encrypt secrets again. The
  * gateway comes last, because it needs the other services.
  */
 function startersOf(env: NodeJS.ProcessEnv): (() => Promise<RunningService>)[] {

@@ -4,7 +4,7 @@ import { readInstallationSettings, startInstallation } from './installation.js';
 import { signUpCode } from './sign-up-code.js';
 
 /**
- * Percent by which the heap may grow beyond the live objects before garbage is collected. Without this limit, V8 let
+ * Percent by which the heap can grow beyond the live objects before garbage is collected. Without this limit, V8 let
  * the heap of all services together grow from 110 to 300 MiB between two collections on a busy machine (`bench:soak`).
  * A service that runs alone has a smaller heap and keeps V8's default: with 50 percent, delivery took a seventh more
  * processor time (`bench:webhooks`).

@@ -6,9 +6,9 @@ import { masterKeys } from '#secrets';
 
 /**
  * Returns the master key of an installation that does not set MASTER_KEY. The first start creates the key and stores it
- * in the data directory. The file has one key per line, the present key first.
+ * in the data directory. The file has one key per line, the current key first.
  *
- * @param hasSecrets whether the stores already contain secrets. If so, no key is created when the file is missing
+ * @param hasSecrets whether the stores already contain secrets. If so, no key is created if the file is missing
  * @throws SettingsError if the file is missing although there are secrets, or does not contain a key
  */
 export async function masterKeyIn(dataDir: string, hasSecrets: () => Promise<boolean>): Promise<string> {
@@ -42,7 +42,7 @@ export function readMasterKey(dataDir: string): string | undefined {
 }
 
 /**
- * Adds a new key before the present key. The next start encrypts everything with the new key and removes the
+ * Adds a new key before the current key. The next start encrypts everything with the new key and removes the
  * old key.
  * @throws SettingsError if there is no key, or if no start has finished the last rotation
  */
@@ -57,7 +57,7 @@ export function rotateMasterKey(dataDir: string): void {
   writeKeys(dataDir, [newKey(), present]);
 }
 
-/** Removes the earlier keys. Called when everything is encrypted with the present key. */
+/** Removes the earlier keys. Is called after everything has been encrypted with the current key. */
 export function dropEarlierKeys(dataDir: string): void {
   const known = readMasterKey(dataDir);
   if (known !== undefined) writeKeys(dataDir, [masterKeys(known)[0]]);

@@ -4,7 +4,7 @@ import { RETRIED_HEADER, type Bus, type StreamName } from '#messaging';
 import { print, wholeNumber } from './arguments.js';
 import { withBus } from './connection.js';
 
-/** `parked list`, `parked retry` */
+/** Adds `parked list` and `parked retry`. */
 export function addParkedCommands(program: Command): void {
   const parked = program
     .command('parked')

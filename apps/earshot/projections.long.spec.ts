@@ -178,7 +178,7 @@ describe('projections rebuild', () => {
     TWO_PROCESSES_MS,
   );
 
-  it('rebuilds nothing when one of the names does not exist', async () => {
+  it('rebuilds nothing if one of the names does not exist', async () => {
     const before = await table('accounts');
     const { code, output } = await cli(['rebuild', 'accounts-v1', 'nothing']);
     expect(code).not.toBe(0);

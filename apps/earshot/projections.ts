@@ -42,7 +42,7 @@ interface Rebuildable {
   rebuild(bus: Bus): Promise<Record<string, unknown>>;
 }
 
-/** `projections list`, `projections rebuild` */
+/** Adds `projections list` and `projections rebuild`. */
 export function addProjectionCommands(program: Command): void {
   const projections = program
     .command('projections')

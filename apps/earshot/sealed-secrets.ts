@@ -32,7 +32,7 @@ export function isSealedUnder(databaseUrl: string, masterKey: string): Promise<b
 }
 
 /**
- * Returns the present secret that signs an account's webhooks; undefined until Postgres contains the account.
+ * Returns the current secret that signs an account's webhooks; undefined until Postgres contains the account.
  * @param env DATABASE_URL and MASTER_KEY of the installation
  * @throws Error if no key of MASTER_KEY decrypts the secret
  */

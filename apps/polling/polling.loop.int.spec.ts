@@ -72,7 +72,7 @@ describe('the loop of polling', () => {
     expect(rows[0]?.due).toBe(ids.length);
   });
 
-  it('releases half of its lanes when a replica joins while it takes lanes, even if releasing lanes fails once', async () => {
+  it('releases half of its lanes if another replica joins while the loop takes lanes, even if releasing lanes fails once', async () => {
     const another = newId();
     const join = () =>
       stores.database.query(

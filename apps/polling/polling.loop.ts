@@ -13,7 +13,7 @@ import { LaneLeases, memoryOf, type LaneRow } from './lanes/lane-leases.js';
 import { LaneWork, type WorkOnLane } from './lanes/lane-work.js';
 import { Lane } from './lanes/lane.js';
 
-/** How long running requests may continue when the service stops. */
+/** How long running requests can continue while the service stops. */
 const STOP_TIMEOUT_MS = 2_000;
 
 const PRUNE_MS = 24 * 3_600_000;
@@ -64,7 +64,7 @@ export class PollingLoop implements Loop {
   }
 
   async stop(): Promise<void> {
-    // The stop does not wait for a running prune, which can take a minute, and which a closed connection may interrupt.
+    // The stop does not wait for a running prune, which can take a minute, and which a closed connection can interrupt.
     void this.prunes.stop();
     await this.renewals.stop();
     const workers = [...this.workers.values()].map((worker) => worker.stop());

@@ -65,13 +65,16 @@ describe.each(OPEN)('%s', (source) => {
     expect(idsOf(fetched)).toEqual(found(...posts));
   });
 
-  it.each(['word', 'contains', 'platform'] as const)('finds each of several terms (%s)', async (match) => {
-    const one = publish(source, 'A zephyr kettle');
-    const two = publish(source, 'The acme rocket');
-    const three = publish(source, 'C++ & node.js');
-    const terms = ['zephyr kettle', 'acme rocket', 'node.js', 'quiet', 'lamp', 'brass', 'copper', 'tin'];
-    expect(idsOf(await search(source, { terms, match }))).toEqual(found(one, two, three));
-  });
+  it.each(['word', 'contains', 'platform'] as const)(
+    'finds posts with any of several terms in mode `%s`',
+    async (match) => {
+      const one = publish(source, 'A zephyr kettle');
+      const two = publish(source, 'The acme rocket');
+      const three = publish(source, 'C++ & node.js');
+      const terms = ['zephyr kettle', 'acme rocket', 'node.js', 'quiet', 'lamp', 'brass', 'copper', 'tin'];
+      expect(idsOf(await search(source, { terms, match }))).toEqual(found(one, two, three));
+    },
+  );
 
   it('finds posts that contain the query and a term', async () => {
     const both = publish(source, 'acme makes a zephyr kettle');

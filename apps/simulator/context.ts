@@ -68,7 +68,7 @@ export class RequestWindow {
     readonly seconds: number,
   ) {}
 
-  /** Counts one request, or the points that it costs. Returns false when the window's limit is exceeded. */
+  /** Counts one request, or the points that it costs. Returns false if the window's limit is exceeded. */
   take(points = 1): boolean {
     const now = this.clock.now().getTime();
     if (now >= this.endsAt) {

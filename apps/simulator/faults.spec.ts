@@ -31,7 +31,7 @@ describe('the faults of the simulator', () => {
     expect((await client.ask(SEARCH)).status).toBe(200);
   });
 
-  it('affect only requests to the given path, and no sign-in', async () => {
+  it('affect only requests whose address contains the given path', async () => {
     await client.post('/_sim/faults', { source: 'reddit', kind: '401', path: '/new' });
     const bearer = await client.reddit();
     expect((await client.ask('/r/all/comments', bearer)).status).toBe(200);

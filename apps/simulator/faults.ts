@@ -71,7 +71,7 @@ export class Faults {
   }
 }
 
-/** Makes requests to the sources fail. Calls `onFault` for each failed request. */
+/** Makes requests to the simulated services fail. Calls `onFault` for each failed request. */
 export function faultHooks(
   app: FastifyInstance,
   faults: Faults,

@@ -40,7 +40,7 @@ export interface SimulatorOptions {
   limits?: Partial<RequestLimits>;
   /** Maximum numbers of posts, deliveries and requests in memory. The default is enough for hours of tests. */
   kept?: { posts: number; deliveries: number; requests: number };
-  /** Called with a line for people, for each delivery to a hook and each message of a channel. */
+  /** Is called with a readable line about each delivery to a hook and each message of a channel. */
   log?: (line: string) => void;
 }
 
@@ -149,7 +149,7 @@ function readForms(app: FastifyInstance): void {
 }
 
 /**
- * Removes `.json` from the end of Reddit's paths, where clients may add it. Paths of feeds, and search terms, can also
+ * Removes `.json` from the end of Reddit's paths, where clients can add it. Paths of feeds, and search terms, can also
  * end in `.json`; they do not change.
  */
 function withoutJsonSuffix(url: string): string {

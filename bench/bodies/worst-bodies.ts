@@ -101,6 +101,6 @@ export const WORST_BODIES: Readonly<Record<string, string>> = {
   ),
   'as many searches as fit, with two terms': manySearches(70, 2),
   'as many searches as fit, with fifty terms': manySearches(9, 50),
-  'every rule that a keyword may have': manyRules(),
+  'every rule that a keyword can have': manyRules(),
   'text that is no JSON': `{"name":${'"a'.repeat(500_000)}`,
 };

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** The folder with the labelled data, beside the checkout. The folder may be absent. */
+/** The folder with the labelled data, beside the checkout. The folder can be absent. */
 const READINGS = new URL('../../../../shared/readings/', import.meta.url);
 
 /** A text with its intent. */

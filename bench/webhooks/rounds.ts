@@ -39,7 +39,7 @@ export interface Round {
  * attempts are stored.
  * @param options `onlyHealthy`: the result is that of the deliveries to healthy endpoints; `hangs`: the other endpoints
  * hang, so the receiver does not wait for their deliveries
- * @throws Error when ATTEMPTS lacks a delivery, when a signature is wrong, or when no signature was checked
+ * @throws Error if ATTEMPTS lacks a delivery, if a signature is wrong, or if no signature was checked
  */
 export async function deliverOurs(
   stage: Stage,

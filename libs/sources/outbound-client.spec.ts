@@ -52,7 +52,7 @@ describe('a source with the real outbound client', () => {
     await expect(read(http, `${origin}/feed.xml`)).rejects.toMatchObject({ kind: 'blocked' });
   });
 
-  it('sends requests, redirects included, to the address that the operator set, and keeps the original host names', async () => {
+  it('sends requests, redirects included, to the address that the operator set, and keeps the original host names in its results', async () => {
     const http = createUpstreamHttp({ source: 'rss', http: strictHttp, baseUrl: origin });
     const state = {};
     const { items } = await read(http, FEED_URL, state);

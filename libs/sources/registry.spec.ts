@@ -37,7 +37,7 @@ describe('the sources of an installation', () => {
     expect(createSources(half).get('reddit')?.missingSettings).toEqual(['SOURCE_REDDIT_CLIENT_SECRET']);
   });
 
-  it('can be disabled, and vinted must be enabled', () => {
+  it('can be disabled; vinted is disabled by default', () => {
     const sources = createSources({ SOURCE_RSS_ENABLED: 'false', SOURCE_HACKERNEWS_ENABLED: '' });
     expect(['rss', 'hackernews', 'vinted'].map((id) => sources.get(id as 'rss')?.enabled)).toEqual([
       false,
@@ -61,7 +61,7 @@ describe('the sources of an installation', () => {
     expect(() => createSources(env)).toThrow(message);
   });
 
-  it('have the id of their entry, and settings with the prefix of the source', () => {
+  it('have the id of their entry, and required settings with the prefix of the source', () => {
     for (const [id, { connector }] of createSources({})) {
       if (!connector) continue;
       expect(connector.id).toBe(id);

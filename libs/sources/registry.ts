@@ -171,8 +171,8 @@ function setUp(id: SourceId, env: SourceEnv): SourceSetup {
 }
 
 /**
- * Adds a fault for each server of the criteria that has a private address, because the outbound client would refuse
- * the server at every check.
+ * Adds a fault for each server of the criteria whose address is a private IP address that `EGRESS_ALLOW` does not
+ * permit, because the outbound client would refuse the server at every check.
  */
 function refusingPrivateServers(connector: SourceConnector, env: SourceEnv): SourceConnector {
   if (!connector.namedServers) return connector;

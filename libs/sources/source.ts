@@ -26,8 +26,8 @@ export interface SourceConnector {
    */
   checkCriteria(criteria: Criteria): Fault[];
   /**
-   * Addresses of servers in the criteria. Criteria with private addresses are refused, because Earshot never
-   * sends requests to private addresses.
+   * Addresses of servers in the criteria. Criteria with a private address are refused unless `EGRESS_ALLOW` permits the
+   * address, because Earshot sends no request to other private addresses.
    */
   namedServers?(criteria: Criteria): NamedServer[];
   /**
@@ -65,7 +65,7 @@ export interface SourceConnector {
   /**
    * Set if the upstream has a separate limit for each kind of lookup. Then lookups have their own rate, separate from
    * the rate of checks. An exhausted limit of one kind does not delay searches or other kinds. `burst` is the number of
-   * lookups that may be sent at the same time.
+   * lookups that can be sent at the same time.
    */
   readonly lookupsApart?: { requestsPerMinute: number; burst: number };
   /** False if the upstream has no search. Then mode `platform` matches whole words. */
@@ -114,7 +114,7 @@ export interface DailyQuota {
 
 /**
  * Answers one question, for example about one user or video. The gateway has validated `question`.
- * @throws UpstreamError when the upstream does not answer correctly
+ * @throws UpstreamError if the upstream does not answer correctly
  */
 export type Lookup = (question: JsonObject, context: LookupContext) => Promise<LookupAnswer>;
 
@@ -127,7 +127,7 @@ export interface LookupContext {
 }
 
 /**
- * `found` is the number of results, which the price may depend on. `refused` is a definite negative answer; it is also
+ * `found` is the number of results, which the price can depend on. `refused` is a definite negative answer; it is also
  * charged.
  */
 export type LookupAnswer =
@@ -138,7 +138,7 @@ export type LookupAnswer =
 export interface Fetched {
   /** Newest first, every item once. */
   items: SourceItem[];
-  /** True if items may be missing, for example because the page cap was reached before a known item or `since`. */
+  /** True if items can be missing, for example because the page cap was reached before a known item or `since`. */
   gap: boolean;
   /** Descriptions of the parts that could not be read. The other parts were read. */
   warnings: string[];
@@ -162,7 +162,7 @@ export interface Outage {
 /** The context of one read. */
 export interface FetchContext {
   http: UpstreamHttp;
-  /** The search's match mode. A connector may use the mode to make its requests more precise, but does not match. */
+  /** The search's match mode. A connector can use the mode to make its requests more precise, but does not match. */
   match: MatchMode;
   now: Date;
   /** The interval of the search; absent for a read that several searches share. */
@@ -174,7 +174,7 @@ export interface FetchContext {
   since?: Date;
   /** Maximum number of pages of one read. */
   pageCap: number;
-  /** True if the search has seen the item before, so that paging may stop. */
+  /** True if every due watch of the search has already seen the item. Then paging can stop. */
   known(itemId: string): boolean;
   /**
    * Data that the connector keeps for this search from check to check (ETags, moved addresses), as JSON. The connector

@@ -11,7 +11,7 @@ export interface Fact {
   source: string;
   /** ISO 8601: time of the fact. */
   at: string;
-  /** False for a failed check, and for the second and later parts of a large check. */
+  /** `other`: any other fact, and the second and later parts of a large check. */
   kind: 'check' | 'failed check' | 'other';
   causes: readonly ChargeCause[];
 }

@@ -14,7 +14,7 @@ export interface MovementContext {
   decidedAt: string;
   origins: Origins;
   /**
-   * True if the movement may be newer than the account's decisions in the input, so that its decision may be missing in
+   * True if the movement can be newer than the account's decisions in the input, so that its decision can be missing in
    * the input.
    */
   isLater: boolean;

@@ -67,7 +67,7 @@ interface WatchDay {
   quoted: number;
 }
 
-/** Returns the watches that were charged more than quoted: on one day, or over the whole time. */
+/** Returns a fault for each watch that was charged more than quoted on one day, or over the whole time. */
 export function quoteFaults(input: AuditInput): string[] {
   const faults: string[] = [];
   const charged = chargedByWatch(input);

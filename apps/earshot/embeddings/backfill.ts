@@ -84,7 +84,7 @@ export async function embeddingsStatus(
  * Embeds every mention that has no vector of the embedder's model, the newest days first. Then deletes the vectors of
  * other models. A run skips mentions that have a vector, so a new run continues an interrupted run. The services can
  * run at the same time.
- * @throws EmbeddingsUnavailable when the server of EMBEDDINGS_URL does not answer
+ * @throws EmbeddingsUnavailable if the server of EMBEDDINGS_URL does not answer
  */
 export async function backfillEmbeddings(
   clickhouse: ClickHouseClient,

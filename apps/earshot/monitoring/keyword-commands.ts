@@ -61,7 +61,7 @@ async function keywordsOf(client: Client): Promise<Keyword[]> {
 }
 
 /**
- * Returns the steps with their prices. Each price is estimated for the present state of the account. Every keyword of
+ * Returns the steps with their prices. Each price is estimated for the current state of the account. Every keyword of
  * the file is checked before the first keyword is changed.
  */
 async function withPrices(client: Client, path: string, options: PlanOptions): Promise<PricedStep[]> {

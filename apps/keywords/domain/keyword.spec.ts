@@ -67,9 +67,9 @@ describe('a keyword', () => {
       .when({ ...createKeyword, watches: [] })
       .then([event({ case: 'keywordCreated', value: { definition, watches: [] } })]));
   it('can be retired', () => given(keywordCreated).when({ kind: 'retire-keyword' }).then([keywordRetired]));
-  it('stays unchanged when it is retired a second time', () =>
+  it('stays unchanged if it is retired a second time', () =>
     given(keywordCreated, keywordRetired).when({ kind: 'retire-keyword' }).then([]));
-  it('cannot be retired when it does not exist', () =>
+  it('cannot be retired if it does not exist', () =>
     given().when({ kind: 'retire-keyword' }).then(NOT_FOUND));
   it('is not found by a command on a watch, and a watch is not found by a command on a keyword', () => {
     given(keywordCreated).when({ kind: 'retire-watch' }).then(NOT_FOUND);
@@ -83,7 +83,7 @@ describe('a keyword', () => {
 describe('a lone watch', () => {
   it('is created', () => given().when(createWatch).then([watchCreated]));
   it('cannot be created twice', () => given(watchCreated).when(createWatch).then(CONFLICT));
-  it('cannot be created when an active watch has the same search', () =>
+  it('cannot be created if an active watch has the same search', () =>
     given()
       .when({ ...createWatch, duplicate })
       .then(DUPLICATE));
@@ -98,7 +98,7 @@ describe('a lone watch', () => {
       .when(change({ intervalSeconds: 60, webhookUrl: 'https://example.org/2', isActive: false }))
       .then([watchChanged({ intervalSeconds: 60, webhookUrl: 'https://example.org/2', isActive: false })]);
   });
-  it('stays unchanged when the given values are equal', () => {
+  it('stays unchanged if the given values equal its current values', () => {
     given(watchCreated)
       .when(change({ intervalSeconds: 600, webhookUrl: 'https://example.org/', isActive: true }))
       .then([]);

@@ -123,7 +123,7 @@ describe.each([
 });
 
 describe('a keyword', () => {
-  it('is paused from the start when it is created before its schedule begins [keywords.schedule]', () => {
+  it('is paused from the start if it is created outside its schedule [keywords.schedule]', () => {
     const { state } = { state: keyword(false) };
     expect(state).toMatchObject({ status: 'keyword', version: 2, pauses: { reasons: ['schedule'] } });
   });
@@ -134,7 +134,7 @@ describe('a keyword', () => {
       expect(refusal(command, retired)).toEqual(['conflict', 'CONFLICT']);
   });
 
-  it('cannot be paused, resumed or changed when it does not exist', () => {
+  it('cannot be paused, resumed or changed if it does not exist', () => {
     for (const command of [pause('user'), resume('user'), change({})])
       expect(refusal(command, nothingYet)).toEqual(['not-found', 'NOT_FOUND']);
   });
@@ -146,7 +146,7 @@ describe('a keyword', () => {
     ]);
   });
 
-  it('stays unchanged when the values are equal, even if prices have changed meanwhile', () => {
+  it('stays unchanged if the values are equal, even if prices have changed meanwhile', () => {
     const planned = [watch('new', 'a', { creditsPerCheck: 9, priceBookVersion: 'later' })];
     expect(decide(change({ planned }), keyword())).toEqual([]);
   });
@@ -156,7 +156,7 @@ describe('a keyword', () => {
     expect(refusal(change({ planned }), keyword())).toEqual(['conflict', 'DUPLICATE_SEARCH']);
   });
 
-  it('reports which watches end and which start over when its search is changed', () => {
+  it('reports which watches end and which start over if its search is changed', () => {
     const { events, state } = run(keyword(), change({ planned: [watch('w2', 'b')] }));
     expect(events).toMatchObject([
       {
@@ -189,7 +189,7 @@ describe('a keyword', () => {
     ]);
   });
 
-  it('calculates the needed credits again when its searches change while it is paused for lack of credits', () => {
+  it('calculates the needed credits again if its searches change while it is paused for lack of credits', () => {
     const broke = run(keyword(), pause('insufficient_credits', 25)).state;
     const to = (creditsPerCheck: number, creditsRemaining: number) =>
       run(
@@ -211,7 +211,7 @@ describe('a keyword', () => {
     expect(to(15, 10).events.at(-1)).toMatchObject({ case: 'keywordPaused', value: { stopped: false } });
   });
 
-  it('may contain a search twice after a change if the source is disabled', () => {
+  it('can contain a search twice after a change if the source is disabled', () => {
     const duplicates = [
       watch('n1', 'b', { searchId: 'x', disabled: true }),
       watch('n2', 'b', { searchId: 'y', disabled: true }),
@@ -222,7 +222,7 @@ describe('a keyword', () => {
     });
   });
 
-  it('is paused when a changed schedule does not contain the current time, and runs again when a changed schedule contains the current time', () => {
+  it('is paused if its new schedule does not contain the current time, and runs again after a change to a schedule that contains the current time', () => {
     const paused = run(keyword(), change({ definition: definition('B'), scheduled: false }));
     expect(paused.events.map((event) => event.case)).toEqual(['keywordChanged', 'keywordPaused']);
     const runs = run(paused.state, change({ definition: definition('C'), expectedVersion: 3 }));
@@ -254,7 +254,7 @@ describe('resuming a lone watch', () => {
     expect(state).toMatchObject({ pauses: { reasons: [] } });
   });
 
-  it('changes nothing when the watch already runs, even if another watch with the same search runs', () => {
+  it('changes nothing if the watch already runs, even if another watch with the same search runs', () => {
     expect(run(loneWatch(), resumeWatch(duplicate)).events).toEqual([]);
   });
 

@@ -22,7 +22,7 @@ const watch = (
 const ids = (watches: readonly Watch[]) => watches.map(({ watchId }) => watchId);
 
 describe('the watches of a keyword whose searches change', () => {
-  it('continue with the new interval when the criteria are the same', () => {
+  it('continue with the new interval if the criteria are the same', () => {
     const before = watch('old', 's', 'a');
     const { watches, retiredWatchIds, resets } = reconcile(
       [watch('new', 's', 'a', { intervalSeconds: 60, backfill: false })],
@@ -32,7 +32,7 @@ describe('the watches of a keyword whose searches change', () => {
     expect([retiredWatchIds, resets]).toEqual([[], []]);
   });
 
-  it('start over without a backfill when the criteria have changed [states.started-over-silently]', () => {
+  it('start over without a backfill if the criteria have changed [states.started-over-silently]', () => {
     const { watches, retiredWatchIds, resets } = reconcile(
       [watch('new', 's', 'b')],
       [watch('old', 's', 'a')],
@@ -42,13 +42,13 @@ describe('the watches of a keyword whose searches change', () => {
     expect(resets).toMatchObject([{ source: 'rss', searchId: 's', previousWatchId: 'old', watchId: 'new' }]);
   });
 
-  it('continue when the same search has a new id', () => {
+  it('continue if the same search has a new id', () => {
     const { watches, resets } = reconcile([watch('new', 'other', 'a')], [watch('old', '', 'a')]);
     expect(watches).toMatchObject([{ watchId: 'old', searchId: 'other' }]);
     expect(resets).toEqual([]);
   });
 
-  it('start over when the criteria of two searches are exchanged', () => {
+  it('start over if the criteria of two searches are exchanged', () => {
     const { watches, resets } = reconcile(
       [watch('new 1', 's1', 'b'), watch('new 2', 's2', 'a')],
       [watch('old 1', 's1', 'a'), watch('old 2', 's2', 'b')],
@@ -57,7 +57,7 @@ describe('the watches of a keyword whose searches change', () => {
     expect(resets).toHaveLength(2);
   });
 
-  it('are paused when their source is switched off, and continue when it is switched on again', () => {
+  it('are disabled if their source is disabled, and continue if the source is enabled again', () => {
     const off = reconcile([watch('n1', 's', 'a', { disabled: true })], [watch('old', 's', 'a')]);
     expect(off.watches).toMatchObject([{ watchId: 'old', disabled: true }]);
     const on = reconcile([watch('n2', 's', 'a')], off.watches);
@@ -65,7 +65,7 @@ describe('the watches of a keyword whose searches change', () => {
     expect([off.retiredWatchIds, on.retiredWatchIds, on.resets]).toEqual([[], [], []]);
   });
 
-  it('start over without a backfill when the criteria have changed while the source was switched off', () => {
+  it('start over without a backfill if the criteria have changed while the source was disabled', () => {
     const off = reconcile([watch('new', 's', 'b', { disabled: true })], [watch('old', 's', 'a')]);
     expect(off.watches).toEqual([
       watch('new', 's', 'b', { disabled: true, backfill: false, firstScanCredits: 0 }),
@@ -75,7 +75,7 @@ describe('the watches of a keyword whose searches change', () => {
     expect(on.watches).toMatchObject([{ watchId: 'new', backfill: false, disabled: false }]);
   });
 
-  it('do not start on a source that is switched off', () => {
+  it('do not start on a disabled source', () => {
     expect(reconcile([watch('new', 's', 'a', { disabled: true })], []).watches).toEqual([]);
   });
 
@@ -115,7 +115,7 @@ describe('the watches of a keyword whose searches change', () => {
     );
   });
 
-  it('stay unchanged when nothing has changed', () => {
+  it('stay unchanged if nothing has changed', () => {
     fc.assert(
       fc.property(searches, (now) => {
         const previous = now.map(({ searchId, hash }) => watch(`old ${searchId}`, searchId, hash));

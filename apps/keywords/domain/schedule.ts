@@ -1,7 +1,9 @@
 import type { Schedule } from '#contracts';
 import { instantIn } from '#kernel';
 
-/** Returns whether the keyword may run at this instant (ms): not before `startsAt`, and only before `endsAt`. */
+/**
+ * Returns whether the keyword is allowed to run at this instant (ms): not before `startsAt`, and only before `endsAt`.
+ */
 export function isScheduled(schedule: Schedule | undefined, now: number): boolean {
   const { startsAt, endsAt } = instantsOf(schedule);
   return (startsAt === undefined || now >= startsAt) && (endsAt === undefined || now < endsAt);

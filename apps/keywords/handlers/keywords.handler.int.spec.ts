@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => keywords?.stop());
 
-/** Returns searches that have different filters. */
+/** Returns searches that have different queries, with filters of this size. */
 const searches = (count: number, filterBytes: number) => ({
   sources: [
     {
@@ -53,7 +53,7 @@ it('the estimate and the create apply exactly the same size limit', async () => 
 describe('a create', () => {
   const acme = { globalCriteria: { query: 'acme' } };
 
-  it('returns the same id and warnings and stores nothing when it is repeated', async () => {
+  it('returns the same id and warnings and stores nothing if it is repeated', async () => {
     const accountId = await keywords.open('unlimited');
     const other = await keywords.keyword(accountId, acme);
     const ids = { accountId, commandId: newId() };
@@ -68,7 +68,7 @@ describe('a create', () => {
     expect(await decisionsOf(ids)).toBe(1);
   });
 
-  it('is refused and stores nothing when its keyword was purged', async () => {
+  it('is refused and stores nothing if its keyword was purged', async () => {
     const ids = { accountId: await keywords.open('unlimited'), commandId: newId() };
     await keywords.database.query('INSERT INTO purged_keywords (keyword_id, account_id) VALUES ($1, $2)', [
       ids.commandId,

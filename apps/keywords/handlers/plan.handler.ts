@@ -15,7 +15,7 @@ const RETRY_MS = 200;
 
 /**
  * Applies changes of plans: pauses the newest keywords and watches that exceed the new plan, and resumes keywords and
- * watches when a larger plan allows them.
+ * watches if a larger plan allows them.
  */
 @Controller()
 export class PlanHandler {

@@ -40,9 +40,10 @@ export class Admission {
 
   /**
    * Admits a new keyword.
-   * @param counted which of the account's keywords and searches are counted: see `planUseOf`
+   * @param counted whether the account's keywords and searches are counted: see `planUseOf`
    * @throws Refusal `invalid` for an interval below the floor (`INTERVAL_TOO_LOW`) or another account's channel,
-   * `not-covered` `PLAN_LIMIT` or `INSUFFICIENT_CREDITS`, `unavailable` until the account's ledger is open
+   * `not-covered` `PLAN_LIMIT` or `INSUFFICIENT_CREDITS`, `not-found` without an account, `unavailable` until the
+   * account's ledger is open
    */
   async ofNew(
     tx: Tx,

@@ -31,7 +31,7 @@ const enforce = (accountId: string, decisions = keywords.decisions) =>
 const changePlan = (accountId: string, plan: string) =>
   keywords.database.query('UPDATE accounts SET plan = $2 WHERE account_id = $1', [accountId, plan]);
 
-/** Returns an account with one keyword more than the plan free allows. */
+/** Returns an account with one keyword more than the plan `free` allows. */
 async function threeKeywords() {
   const accountId = await keywords.open('solo');
   const ids: string[] = [];
@@ -40,7 +40,7 @@ async function threeKeywords() {
   return { accountId, ids, pauses };
 }
 
-it('nothing stays paused when the plan became larger again during the enforcement of the smaller plan', async () => {
+it('nothing stays paused if the plan becomes larger again during the enforcement of the smaller plan', async () => {
   const { accountId, pauses } = await threeKeywords();
   await changePlan(accountId, 'free');
   const meanwhile = new InterruptedDecisions(async () => {
@@ -51,7 +51,7 @@ it('nothing stays paused when the plan became larger again during the enforcemen
   expect(await pauses()).toEqual([[], [], []]);
 });
 
-it('everything that exceeds the plan stays paused when the plan became smaller again during the enforcement of the larger plan', async () => {
+it('everything that exceeds the plan stays paused if the plan becomes smaller again during the enforcement of the larger plan', async () => {
   const { accountId, pauses } = await threeKeywords();
   await changePlan(accountId, 'free');
   await enforce(accountId);
@@ -88,7 +88,7 @@ it('a keyword that is paused for the plan leaves its search slots to younger wat
   await enforce(accountId);
   expect(await pauses()).toEqual([[], [], ['plan']]);
   const watches = await Promise.all(ids.map((id) => keywords.watchRow(id)));
-  // The plan free has six search slots, and two keywords use one each.
+  // The plan `free` has six search slots. Each of the two running keywords uses one.
   expect(watches.map((watch) => watch.pauses)).toEqual([[], [], [], [], ['plan']]);
 });
 

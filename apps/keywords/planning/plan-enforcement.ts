@@ -29,7 +29,7 @@ const MAX_PASSES = 5;
 /**
  * Pauses the keywords and watches that exceed the limits of an account's plan, and resumes those that fit again. If
  * there are too many, the newest are paused. Keywords and watches whose intervals or terms the plan does not allow are
- * paused at any age.
+ * paused whatever their age.
  */
 @Injectable()
 export class PlanEnforcement {
@@ -85,7 +85,7 @@ export class PlanEnforcement {
 
   /**
    * Returns the ids of the subjects that exceed the limits. The oldest subjects use the plan first. A subject that
-   * exceeds the limits uses nothing, so a younger and smaller subject may fit.
+   * exceeds the limits uses nothing, so a younger and smaller subject can fit.
    */
   private overLimit(plan: string, subjects: readonly Subject[]): Set<string> {
     const limits = limitsOf(plan);

@@ -14,7 +14,7 @@ export interface PlanUse {
   searchSlots: number;
 }
 
-/** Plans whose accounts may have any number of keywords and searches. */
+/** Plans without a limit of keywords and searches. */
 const UNLIMITED_PLANS = PLANS.filter((plan) => {
   const { keywords, searchSlots } = limitsOf(plan);
   return keywords === null && searchSlots === null;

@@ -78,7 +78,7 @@ export function watchesOf(
 }
 
 /**
- * Adds an id to every search and rule of the definition that has no id. A search whose
+ * Adds an id to each search and each rule without an id. A search whose
  * source and criteria have not changed keeps its id, even if the body does not contain the id.
  * @returns the same definition
  */

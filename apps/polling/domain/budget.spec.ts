@@ -38,11 +38,11 @@ describe('the wait after a failure', () => {
     );
   });
 
-  it.each(['rate_limited', 'unauthorized'])('begins with 30 s after %s', (of) => {
+  it.each(['rate_limited', 'unauthorized'])('begins with 30 s after `%s`', (of) => {
     expect(waitAfter(of, 1, undefined, 0)).toBe(30_000);
   });
 
-  it('applies to the whole lane after an outage if the connector has backoff lane, and otherwise only to the search', () => {
+  it('applies to the whole lane after an outage if the backoff of the connector is `lane`, and otherwise only to the search', () => {
     for (const kind of [
       'rate_limited',
       'unauthorized',
@@ -88,7 +88,7 @@ describe('a token bucket', () => {
         const sent = sentAt(perMinute, size, between);
         for (let from = 0; from < sent.length; from += 1)
           for (let to = from; to < sent.length; to += 1) {
-            // Times are rounded to whole milliseconds, so a request may be sent one millisecond early.
+            // Times are rounded to whole milliseconds, so a request can be sent one millisecond early.
             const spanMs = (sent[to] ?? 0) - (sent[from] ?? 0) + 1;
             expect(to - from + 1).toBeLessThanOrEqual(size + (spanMs * perMinute) / 60_000);
           }

@@ -5,7 +5,7 @@ const NOW = Date.parse('2026-03-04T12:00:00.000Z');
 const dated = (ms: number) => ({ date: new Date(ms).toUTCString() });
 
 describe('the skew of an upstream’s clock', () => {
-  it('is 0 when the clocks agree, for any duration of the request and any date within that time', () => {
+  it('is 0 if the clocks agree, for any duration of the request and any date within that time', () => {
     fc.assert(
       fc.property(fc.nat(30_000), fc.nat(100), fc.nat(999), (tookMs, percent, ms) => {
         const skew = new ClockSkew();

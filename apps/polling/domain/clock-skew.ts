@@ -3,8 +3,8 @@ const MAX_SKEW_MS = 15 * 60_000;
 
 /**
  * Measures the difference between an upstream's clock and ours from the `Date` of its responses. This matters because
- * the upstream's clock sets the dates of what it publishes, and our clock sets the dates of our reads. Subtracts what the duration of the
- * request and the rounding to seconds can explain.
+ * the upstream's clock sets the dates of what it publishes, and our clock sets the dates of our reads. Subtracts what
+ * the duration of the request and the rounding to seconds can explain.
  */
 export class ClockSkew {
   /** Positive if the upstream's clock is ahead of ours. In ms. */

@@ -63,7 +63,7 @@ export function decide(command: ExploreCommand, { sources }: ExploreState): Expl
     ];
   }
   if (sources.size === 0) throw Refusal.notFound('explore');
-  // Only the first result of a source counts. After a crash another replica may have asked the source again.
+  // Only the first result of a source counts. After a crash, another replica can have asked the source again.
   if (sources.get(command.source) !== 'open') return [];
   switch (command.kind) {
     case 'find':

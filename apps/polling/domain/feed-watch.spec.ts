@@ -12,7 +12,7 @@ function readQuietly(watch: FeedWatch, from: number, ms: number, stepMs: number)
 }
 
 describe('a feed of newest items', () => {
-  it('counts as frozen when it was read without a new item for longer than is normal for its source', () => {
+  it('counts as frozen if it was read without a new item for longer than is normal for its source', () => {
     const watch = new FeedWatch(HOUR);
     watch.read('a', 0);
     readQuietly(watch, 0, HOUR, MINUTE);

@@ -87,7 +87,7 @@ describe('the plan of reads', () => {
     );
   });
 
-  it('does not use a feed when the source has none', () => {
+  it('does not use a feed if the source has none', () => {
     fc.assert(
       fc.property(due, (searches) => {
         expect(planFetch(searches)).toEqual({ feed: [], single: searches.map((one) => one.searchKey) });

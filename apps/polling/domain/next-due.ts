@@ -11,7 +11,7 @@ export function nextTick(nowMs: number, intervalMs: number, phaseMs: number): nu
 
 /**
  * Returns the phase of a search, from which its ticks are computed: the phase of an interval is this number modulo the
- * interval. Searches that share requests (feeds) have the same phase, so they are due at the same time. The other
+ * interval. Searches that share requests (feeds) have the same phase, so they are due at the same time. All other
  * searches are spread over their interval. The same search always has the same phase. So each tick of an interval is
  * also a tick of every interval that divides this interval.
  * @param commonGrid whether all searches of the source have the same ticks

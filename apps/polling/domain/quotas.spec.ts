@@ -31,7 +31,7 @@ describe('daily quotas', () => {
     );
   });
 
-  it('are used up when the upstream says so, until the time that the upstream states', () => {
+  it('are used up if the upstream says so, until the time that the upstream states', () => {
     const quotas = new Quotas(QUOTAS, 1);
     quotas.exhaust('search', new Date(5_000));
     quotas.exhaust('search', new Date(3_000));

@@ -6,9 +6,9 @@ import type { Database, Tx } from '#postgres';
 import { SEARCH_LEASE_SECONDS, type DueSearch, type DueWatch } from './due-work.js';
 
 /**
- * Claims due searches of a lane, and returns them, the longest due first. A claim lasts until the check is recorded or
- * the search is released. The subquery is an array, so that it runs once: with `IN (SELECT … LIMIT …)` Postgres can run
- * it for every row, and then the limit does not apply.
+ * Claims due searches of a lane, and returns them, the longest due first. A claim lasts until the check is recorded,
+ * the search is released, or the claim expires. The subquery is an array, so that it runs once: with `IN (SELECT …
+ * LIMIT …)` Postgres can run it for every row, and then the limit does not apply.
  * @param claim id of the new claim
  * @param withState whether to read the connectors' state of the searches; this state can be large
  */

@@ -112,7 +112,7 @@ describe('a claim that another claim has replaced', () => {
     expect(successor.upstream.requests).toHaveLength(5);
   });
 
-  it('does not end the newer claim when its own reads fail', async () => {
+  it('does not end the newer claim if its own reads fail', async () => {
     const id = await stores.watch();
     await stores.due(id);
     const before = await claimDue(stores.database, LANE, 10);
@@ -172,7 +172,7 @@ describe('a claim', () => {
     ['the worker queries the watches', 'FROM watch_schedule w JOIN schedule_accounts', undefined],
     ['the worker commits the claim, although the commit succeeds', 'COMMIT', 'SET leased_until = now()'],
     ['the worker reserves credits', 'AS amount FROM credit_reservations', undefined],
-  ])('is released when Postgres fails while %s', async (_, statement, after) => {
+  ])('is released if Postgres fails while %s', async (_, statement, after) => {
     const id = await stores.watch();
     await stores.due(id);
     const left = outages({ [statement]: 2 }, after);
@@ -182,7 +182,7 @@ describe('a claim', () => {
     expect([left(), upstream.requests.length]).toEqual([[0], 1]);
   });
 
-  it('is released later when the first release fails, and reads that were not recorded are repeated', async () => {
+  it('is released later if the first release fails, and reads that were not recorded are repeated', async () => {
     const id = await stores.watch();
     await stores.due(id);
     const left = outages({
@@ -195,7 +195,7 @@ describe('a claim', () => {
     expect([left(), (await stores.checksOf(id)).length]).toEqual([[0, 0], 1]);
   });
 
-  it('is released when Postgres fails while a waiting lane records its failed checks', async () => {
+  it('is released if Postgres fails while a waiting lane records its failed checks', async () => {
     const [first, second] = [await stores.watch({ query: 'first' }), await stores.watch({ query: 'second' })];
     upstream.failure = { status: 429, headers: { 'retry-after': '3600' } };
     open();
@@ -209,7 +209,7 @@ describe('a claim', () => {
     expect([left(), kinds, upstream.requests.length]).toEqual([[0], ['rate_limited'], 1]);
   });
 
-  it('is ended before the lane’s next holder claims, if the previous holder died, even if this takes several attempts', async () => {
+  it('of a dead holder is ended before the lane’s next holder claims, even if this takes several attempts', async () => {
     const id = await stores.watch();
     await stores.due(id);
     await claimDue(stores.database, LANE, 10);
@@ -237,7 +237,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('is neither made nor charged while its watch is paused after the claim, and is made when the watch resumes', async () => {
+  it('is neither made nor charged if its watch is paused after the claim, and is made after the watch resumes', async () => {
     const watches = await Promise.all(QUERIES.map((query) => stores.watch({ query })));
     worker.start();
     await stores.due(...watches);
@@ -262,7 +262,7 @@ describe('a check', () => {
   });
 });
 
-it('the query for due lanes reads one search of each lane, even when all searches are due after a pause', async () => {
+it('the query for due lanes reads one search of each lane, even if all searches are due after a pause', async () => {
   const lanes = Array.from({ length: 10 }, (_, n) => `reddit:${n}`);
   const rowsRead = await stores.database.transaction(async (tx) => {
     await tx.query(

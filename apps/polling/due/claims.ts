@@ -10,7 +10,7 @@ import { releaseClaim, releaseSearches, type ClaimedSearch, type DueSearch } fro
  */
 export class Claims {
   private readonly unreleasedSearches = new Set<ClaimedSearch>();
-  /** Failed claims that must be released. It may be unknown which searches a failed claim contains. */
+  /** Failed claims that must be released. It can be unknown which searches a failed claim contains. */
   private readonly unreleasedClaims = new Set<string>();
 
   constructor(

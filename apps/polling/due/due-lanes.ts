@@ -1,10 +1,10 @@
 import type { Database } from '#postgres';
 import { SharedQuery } from './shared-query.js';
 
-/** Returns a query for the lanes that have due searches that nobody has claimed. */
+/** Returns a query for the lanes with due searches that no replica has claimed. */
 export function dueLanes(database: Database): SharedQuery {
   return new SharedQuery(async (lanes) => {
-    // With EXISTS, Postgres may read all due searches of all lanes. With the limit, it reads one search of each lane.
+    // With EXISTS, Postgres can read all due searches of all lanes. With the limit, it reads one search of each lane.
     const rows: { lane: string }[] = await database.query(
       `SELECT l.lane FROM unnest($1::text[]) AS l (lane) CROSS JOIN LATERAL (SELECT FROM upstream_searches s
          WHERE s.lane = l.lane AND s.next_due_at <= now() AND (s.leased_until IS NULL OR s.leased_until < now())

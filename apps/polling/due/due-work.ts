@@ -114,7 +114,10 @@ export async function lockSearches(tx: Tx, searchKeys: readonly string[]): Promi
   );
 }
 
-/** Sets searches without due watches (paused or deleted) to the next time at which one of their watches is due. */
+/**
+ * Sets the due time of searches without due watches (their watches are paused or deleted) to the time at which their
+ * next watch is due.
+ */
 export async function settleIdle(database: Database, searches: readonly ClaimedSearch[]): Promise<void> {
   if (searches.length === 0) return;
   await database.transaction(async (tx) => {

@@ -6,8 +6,8 @@ import type { DueSearch } from './due-work.js';
  * stage checks this once, because a watch can stop while the stage waits:
  *
  * - due: `claimDue`, in its own statement. Otherwise a paused watch would occupy a place in the lane.
- * - read: `ReadRunner`, when the read begins. A read may wait a minute for the lane. Without this check, the upstream
- *   would be read although no watch needs it.
+ * - read: `ReadRunner`, when the read begins. A read can wait more than a minute for the lane. Without this check, the
+ *   upstream would be read although no watch needs it.
  * - record: `CheckRecorder`, as the last step before it appends. Otherwise the check would be charged to a paused
  *   keyword, or kept after a purge.
  */

@@ -23,8 +23,8 @@ import { claimJob, giveJobBack, releaseJobs, type ExploreJob } from './explore-j
 /** A source fails if it has not answered within this time, for example because its lane is blocked. */
 const MAX_WAIT_MS = 30 * 60_000;
 /**
- * The reservation of a source lasts this long: longer than the source may take, so that the credits stay reserved until
- * then.
+ * The reservation of a source lasts this long: longer than `MAX_WAIT_MS`, so that the credits stay reserved until the
+ * source has answered or failed.
  */
 export const EXPLORE_RESERVED_SECONDS = 3600;
 /**
@@ -78,7 +78,7 @@ export class ExploreWorker {
     return this.work.stop();
   }
 
-  /** @returns true if there may be more work */
+  /** @returns true if there can be more work */
   private async runOne(): Promise<boolean> {
     if (this.lane.stopped) return false;
     // Only one replica holds the lane. So a claim that exists now belongs to a replica that has lost the lane.
@@ -150,7 +150,8 @@ export class ExploreWorker {
     const items = all.slice(0, limit);
     for (const part of partsOf(items))
       await this.decisions.decide(
-        // After a crash the source is asked again, and the items may differ. So each claim stores its own items.
+        // After a crash the source is asked again, and its items can differ from the first answer. So each claim stores
+        // its own items.
         { accountId, exploreId, commandId: derivedId('explore-items', job.claim, part[0]?.itemId ?? '') },
         () => ({ kind: 'find', source, requestedAt: isoOf(job.createdAt), items: part }),
       );

@@ -67,7 +67,7 @@ describe('the leases of lanes', () => {
     }
   });
 
-  it('move to another replica when their replica has not renewed them for the length of a lease, and not before', async () => {
+  it('move to another replica if their replica has not renewed them for the length of a lease, and not before', async () => {
     const silent = await replica(1000);
     const began = Date.now();
     expect((await silent.renew(SOURCES)).held.length).toBe(4);
@@ -127,7 +127,7 @@ describe('the leases of lanes', () => {
     expect(later[0]?.blocked_until).toEqual(blockedUntil);
   });
 
-  it('assign every search to an existing lane when the number of lanes changes', async () => {
+  it('assign every search to an existing lane if the number of lanes changes', async () => {
     for (let n = 0; n < 10; n += 1) await stores.watch({ query: `q${n}` });
     const lanes = async () => {
       const rows: { lane: string }[] = await stores.database.query(

@@ -29,7 +29,7 @@ describe('the work on a lane', () => {
     expect(idsOf(third)).toEqual([]);
   });
 
-  it('never reports an item that was published before the baseline, even if only a later read returns the item', async () => {
+  it('never reports an item from before the baseline as new, even if only a later read returns the item', async () => {
     const ids = [await scene.stores.watch(), await scene.stores.watch({ backfill: true })];
     // A date in whole seconds counts as the last millisecond of its second, so this date is a second before the
     // baseline.
@@ -64,7 +64,7 @@ describe('the work on a lane', () => {
     expect(silent?.checkId).not.toBe(filled?.checkId);
   });
 
-  it('records how the items were matched: by whole words when the source has no search of its own', async () => {
+  it('records how the items were matched: by whole words if the source has no search of its own', async () => {
     const modeOf = async (hasSearch: boolean) => {
       await scene.worker.stop();
       scene.upstream.hasSearch = hasSearch;
@@ -121,7 +121,7 @@ describe('the work on a lane', () => {
     jest.restoreAllMocks();
   });
 
-  it('loses no item between the ticks of a watch with a longer interval', async () => {
+  it('loses no item for a watch whose interval is longer than that of another watch of the search', async () => {
     const often = await scene.stores.watch({ intervalSeconds: 60 });
     const seldom = await scene.stores.watch({ intervalSeconds: 3600 });
     await tick(often, seldom);
@@ -155,7 +155,7 @@ describe('the work on a lane', () => {
     expect(both.map(idsOf)).toEqual([['hn:2'], ['hn:2']]);
   });
 
-  it('loses no item of a search’s watches when another watch has its first check in the same read', async () => {
+  it('loses no item of a watch if another watch of the search has its first check at the same time', async () => {
     const old = await scene.stores.watch();
     await tick(old);
     await settled(old);

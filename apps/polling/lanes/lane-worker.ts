@@ -29,11 +29,13 @@ const FIRST_CLAIM = 100;
  * number of minutes. This time must be shorter than `MAX_WAIT_MS`.
  */
 const BACKLOG_MINUTES = 1;
-/** A read that has waited longer than this after its claim is released, because its watches may have changed. */
+/**
+ * If a read has waited longer than this after its claim, it is released unread, because its watches can have changed.
+ */
 const MAX_WAIT_MS = 90_000;
-/** How often claims are extended. A claim lasts much longer, so it survives a few failures in a row. */
+/** How often claims are extended. A claim lasts much longer, so it survives a few failed extensions in a row. */
 const EXTEND_MS = 60_000;
-/** After this time a watch is due again whose account has no ledger yet. Billing opens ledgers when it runs. */
+/** A watch whose account has no ledger yet is due again after this time. Billing opens the ledger when it runs. */
 const NO_LEDGER_SECONDS = 5;
 /** A read whose accounts have too many slow reads running is due again after this time. */
 const CROWDED_SECONDS = 5;
@@ -107,8 +109,8 @@ export class LaneWorker {
   }
 
   /**
-   * Waits until more work may be claimed. Without a feed, no read may wait then. If the source has a feed, half of the
-   * maximum number of separate reads may wait.
+   * Waits until more work can be claimed: until no read waits, or, if the source has a feed, until less than half of
+   * the maximum number of separate reads wait.
    */
   private async waitForRoom(): Promise<void> {
     const enough = this.lane.connector.feed ? Math.ceil(this.backlog / 2) : 1;
@@ -136,7 +138,7 @@ export class LaneWorker {
     return !this.lane.isProbing && (feed !== undefined || commonGrid);
   }
 
-  /** Maximum number of separate reads that may be claimed and not started. */
+  /** Maximum number of separate reads that can be claimed and not started. */
   private get backlog(): number {
     const { concurrency, budget } = this.lane;
     return this.together
@@ -181,8 +183,8 @@ export class LaneWorker {
     const known = (search: DueSearch) => seenByAll(this.database, search);
     const reads = planReads(this.lane, due, this.clock, known);
     const single = reads.filter(({ fromFeed }) => !fromFeed);
-    // If there are more separate reads than may wait for the lane, the other reads are released. This or another
-    // replica claims their searches later.
+    // If there are more separate reads than are allowed to wait for the lane, the excess reads are released. This or
+    // another replica claims their searches later.
     const room = Math.max(1, this.backlog - this.queue.size);
     await this.claims.giveBack(single.slice(room).flatMap(({ searches }) => searches));
     const begun = [...reads.filter(({ fromFeed }) => fromFeed), ...single.slice(0, room)];

@@ -31,7 +31,7 @@ const faultOf = (kind: UpstreamErrorKind) => new UpstreamError(kind, kind);
 
 describe('a lane whose searches fail', () => {
   it.each(['forbidden', 'truncated', 'unknown_shape'] as const)(
-    'waits when three searches in a row fail with %s, but not when one search fails with it many times',
+    'waits after three different searches in a row have failed with `%s`, but not after one search has failed many times',
     async (kind) => {
       const lane = laneOn(new Upstream());
       const failed = (key: string) => lane.failed(faultOf(kind), key);
@@ -44,21 +44,21 @@ describe('a lane whose searches fail', () => {
     },
   );
 
-  it('does not wait when one search is forbidden after two others have failed in ways that are not suspicious', async () => {
+  it('does not wait if a search fails with `forbidden` after other searches have failed with `too_large` and `unexpected_status`', async () => {
     const lane = laneOn(new Upstream());
     expect(await lane.failed(faultOf('too_large'), 'a')).toBeUndefined();
     expect(await lane.failed(faultOf('unexpected_status'), 'b')).toBeUndefined();
     expect(await lane.failed(faultOf('forbidden'), 'c')).toBeUndefined();
   });
 
-  it('continues when only servers of one search have failed', async () => {
+  it('does not wait if only servers that the searches name have failed', async () => {
     const lane = laneOn(new Upstream());
     const fault = new UpstreamError('server_error', 'one server of many is down', 503, undefined, 'search');
     for (const key of ['a', 'b', 'c', 'd']) expect(await lane.failed(fault, key)).toBeUndefined();
     expect(lane.isProbing).toBe(false);
   });
 
-  it('waits after a single outage, but not when the subject of a search does not exist', async () => {
+  it('waits after one `server_error`, but not after `not_found` in four searches', async () => {
     const lane = laneOn(new Upstream());
     for (const key of ['a', 'b', 'c', 'd'])
       expect(await lane.failed(faultOf('not_found'), key)).toBeUndefined();
@@ -108,7 +108,7 @@ describe('a lane whose upstream asks for a wait in a successful response', () =>
     expect(upstream.requests.length).toBe(1);
   });
 
-  it('reads the wait from the headers of a response that leaves no requests', async () => {
+  it('reads the wait from the headers of a response that states that no requests are left', async () => {
     const upstream = new Upstream();
     upstream.failure = {
       status: 200,
@@ -138,16 +138,19 @@ describe('a wait in the headers of a response', () => {
     return lane;
   };
 
-  it.each([429, 503])('applies after a %i, even if the connector ignores the response', async (status) => {
-    const lane = await laneAnswered(status, { 'retry-after': '600' });
-    await lane.succeeded();
-    expect([lane.budget.blockedForMs, lane.budget.blockedBy.message]).toEqual([
-      600_000,
-      `hackernews gets no requests at the moment: hackernews answered ${status} and asked to wait`,
-    ]);
-  });
+  it.each([429, 503])(
+    'applies after status %i, even if the connector ignores the response',
+    async (status) => {
+      const lane = await laneAnswered(status, { 'retry-after': '600' });
+      await lane.succeeded();
+      expect([lane.budget.blockedForMs, lane.budget.blockedBy.message]).toEqual([
+        600_000,
+        `hackernews gets no requests at the moment: hackernews answered ${status} and asked to wait`,
+      ]);
+    },
+  );
 
-  it('does not make the lane wait if only one search names the server, or if each search has a separate server', async () => {
+  it('does not make the lane wait if the server is `foreign` or the backoff of the source is `search`', async () => {
     const nothingLeft = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '86400' };
     expect((await laneAnswered(200, nothingLeft, { foreign: true })).budget.blockedForMs).toBe(0);
     expect((await laneAnswered(429, { 'retry-after': '600' }, { foreign: true })).budget.blockedForMs).toBe(
@@ -180,7 +183,7 @@ describe('a lane with a daily quota', () => {
     expect([upstream.requests.length, lane.budget.blockedForMs]).toEqual([2, 0]);
   });
 
-  it('treats a quota as used up when the upstream says so, even after the lane has moved to another replica', async () => {
+  it('treats a quota as used up after the upstream has said so, even after the lane has moved to another replica', async () => {
     const upstream = new Upstream();
     let memory: LaneMemory = NOTHING_LEARNED;
     const remember = async (learned: LaneMemory) => void (memory = learned);
@@ -237,7 +240,7 @@ describe('the health of a lane', () => {
     expect(learned.at(-1)?.lastSuccessAt).toBeInstanceOf(Date);
   });
 
-  it('is bad when several searches fail, not when one search fails, if the searches of the source have separate upstreams', async () => {
+  it('is bad only after three different searches in a row have failed, for a source whose searches have separate upstreams', async () => {
     let trouble = '';
     let tick = 0;
     const upstream = new Upstream();
@@ -258,7 +261,7 @@ describe('the metrics of a lane', () => {
   const published = async (name: string) =>
     (await metricsText()).split('\n').filter((line) => line.includes(`lane="${name}"`)).length;
 
-  it('are not reported after the lane has stopped, even when a search fails after the stop', async () => {
+  it('are not reported after the lane has stopped, even if a search fails after the stop', async () => {
     const lane = laneOn(new Upstream(), { name: 'hackernews:7' });
     expect(await published('hackernews:7')).toBe(2);
     lane.stop();

@@ -32,7 +32,7 @@ export interface LaneParts {
   clock?: Clock;
 }
 
-/** Minimum time between two writes of what the lane has learned from successful reads. */
+/** Minimum time between two writes of the lane's memory, unless a change must be stored immediately. */
 const REMEMBER_MS = 2_000;
 
 /** A share of a source's upstream budget. Requests are sent only as the lane allows. */
@@ -64,7 +64,7 @@ export class Lane {
     const { failures, trouble, lastSuccessAt } = memory;
     this.health = new Health(connector.budget.backoff, { failures, trouble, lastSuccessAt });
     this.feed = new FeedWatch((connector.feed?.quietSeconds ?? Infinity) * 1000, memory.feed);
-    // Any number of requests may wait for their turn.
+    // Any number of requests can wait for their turn.
     setMaxListeners(0, this.abort.signal);
     this.budget = new RequestBudget({
       source: connector.id,
@@ -80,7 +80,7 @@ export class Lane {
   }
 
   /**
-   * Number of searches that may run at the same time. The number is 1 while the lane tests whether an upstream that
+   * Maximum number of searches that run at the same time. The number is 1 while the lane tests whether an upstream that
    * failed works again.
    */
   get concurrency(): number {
@@ -142,7 +142,7 @@ export class Lane {
   }
 
   /**
-   * Records a failed read of a search. If the upstream is down, the lane waits.
+   * Records a failed read of a search. If the failure shows that the upstream does not work, the lane waits.
    * @returns the time of the lane's next request; undefined if the lane does not wait
    */
   async failed(error: UpstreamError, searchKey: string): Promise<Date | undefined> {

@@ -68,7 +68,7 @@ export class ReadRunner {
       await this.claims.giveBack(read.searches.filter(({ searchKey }) => !recorded.has(searchKey)));
     } catch (error) {
       this.log.error({ err: error, lane: this.lane.name }, 'a check could not be recorded; this is retried');
-      // The reservations stay: some of the checks may have been stored, and the next attempt makes reservations with
+      // The reservations stay: some of the checks can have been stored, and the next attempt makes reservations with
       // the same ids.
       await this.putOff(read.searches);
       await this.claims.giveBack(read.searches);

@@ -19,10 +19,10 @@ export class LaneBlocked extends Error {
   override readonly name = 'LaneBlocked';
 }
 
-/** How long a request may wait, and which limit of requests per minute applies to the request. */
+/** How long a request can wait, and which limit of requests per minute applies to the request. */
 export interface Pace {
   /**
-   * Maximum time in ms that a request may wait for its turn. Set if a caller waits for the result. If the turn comes
+   * Maximum time in ms that a request can wait for its turn. Set if a caller waits for the result. If the turn comes
    * later, the request is refused.
    */
   maxWaitMs?: number;

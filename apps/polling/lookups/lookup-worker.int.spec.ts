@@ -45,7 +45,7 @@ describe('a direct lookup', () => {
     });
   });
 
-  it('returns not found and is charged when the upstream says that the object does not exist', async () => {
+  it('returns not found and is charged if the upstream says that the object does not exist', async () => {
     scene.lookup = async () => ({
       kind: 'refused',
       code: 'USER_SUSPENDED',
@@ -113,7 +113,7 @@ describe('a direct lookup', () => {
     expect((await facts()).length).toBe(before);
   });
 
-  it('is refused when its turn would come too late, and then uses nothing of the budget of the searches', async () => {
+  it('is refused if its turn would come too late, and then uses nothing of the budget of the searches', async () => {
     scene.upstream.requestsPerMinute = 1;
     await scene.restart();
     expect((await ask()).found).toBe(2);
@@ -178,7 +178,7 @@ describe('a direct lookup', () => {
     expect(await refusalOf(ask('user'))).toMatchObject({ message: '3 credits are needed, 2 are left' });
   });
 
-  it('releases its reservation when it fails or is too late, and keeps the reservation when the object does not exist', async () => {
+  it('releases its reservation if it fails or is too late, and keeps the reservation if the object does not exist', async () => {
     await refusalOf(ask('tweets', -1));
     expect(await reservedAmounts()).toEqual([]);
     scene.lookup = () => Promise.reject(new UpstreamError('timeout', 'x did what it did'));
@@ -193,7 +193,7 @@ describe('a direct lookup', () => {
     expect(await reservedAmounts()).toEqual([3]);
   });
 
-  it('leaves one fact and one reservation when it is sent again with its id', async () => {
+  it('leaves one fact and one reservation if it is sent again with its id', async () => {
     const commandId = newId();
     const before = (await facts()).length;
     const first = await ask('tweets', 60_000, commandId);
@@ -202,7 +202,7 @@ describe('a direct lookup', () => {
     expect([(await facts()).length - before, await reservedAmounts()]).toEqual([1, [4]]);
   });
 
-  it('does not release, when it fails, the reservation of the same lookup that was sent again meanwhile', async () => {
+  it('that fails does not release its reservation if the same lookup was sent again meanwhile', async () => {
     const commandId = newId();
     const gates: ((answer: LookupAnswer | Promise<never>) => void)[] = [];
     scene.lookup = () => new Promise((resolve) => gates.push(resolve));
@@ -218,13 +218,13 @@ describe('a direct lookup', () => {
     expect(await reservedAmounts()).toHaveLength(1);
   });
 
-  it('is answered when it is sent again hours later, and publishes and reserves nothing, even if its result has changed [limits.key-24h]', async () => {
+  it('that is sent again after the stream has forgotten its id is answered, and publishes and reserves nothing, even if its result has changed [limits.key-24h]', async () => {
     await scene.stores.bus.jsm.streams.update('LOOKUPS', { duplicate_window: 100_000_000 });
     const commandId = newId();
     const before = (await facts()).length;
     await ask('tweets', 60_000, commandId);
-    // The stream no longer recognises the repeated id. If the worker did not look for the earlier fact, it would be
-    // stored a second time.
+    // The stream no longer recognises the repeated id. If the worker did not look for the earlier fact, the fact would
+    // be stored a second time.
     await until('the stream has forgotten the id', async () => {
       const ack = await scene.stores.bus.js.publish(subjectOf('LOOKUPS', newId()), '', { msgID: commandId });
       return !ack.duplicate;
@@ -245,7 +245,7 @@ describe('a direct lookup', () => {
     expect([(await facts()).length - before, await reservedAmounts()]).toEqual([1, []]);
   });
 
-  it('is published when it is sent again, if its process died before it was published', async () => {
+  it('that is sent again after its process died before the publication is published', async () => {
     const commandId = newId();
     const before = (await facts()).length;
     await reserve(scene.stores.database, [

@@ -171,7 +171,10 @@ function scheduledBy(
   }));
 }
 
-/** The next check of each watch stays at its old time, unless the new interval ends earlier. */
+/**
+ * Changes the interval of watches, or pauses or resumes them. Their next checks stay at the old times, unless the new
+ * interval ends earlier.
+ */
 async function change(
   tx: Tx,
   column: 'keyword_id' | 'watch_id',
@@ -253,9 +256,10 @@ interface LockedWatches {
 }
 
 /**
- * Locks the searches of the watches. Every transaction that writes watches and their search locks the search first, like
- * the recorder of checks. No index contains the keyword, so only this statement looks for its watches; the later ones use
- * the ids. Only this projection adds watches, and it holds the position of the keyword meanwhile.
+ * Locks the searches of the watches. Every transaction that writes watches and their search locks the search first,
+ * like the recorder of checks. No index contains the keyword, so only this statement looks for the keyword's watches;
+ * the later statements use the ids. Only this projection adds watches, and it holds the position of the keyword
+ * meanwhile.
  */
 async function lockWatches(tx: Tx, column: 'keyword_id' | 'watch_id', id: string): Promise<LockedWatches> {
   const rows: { watch_id: string; search_number: number; search_key: string }[] = await tx.query(
@@ -280,7 +284,7 @@ async function bringForward(tx: Tx, watchIds: readonly string[]): Promise<void> 
   );
 }
 
-/** Removes watches from the due work, together with searches that have no other watch. */
+/** Deletes watches from the due work, with their seen items, and with the searches that have no other watch. */
 export async function unschedule(tx: Tx, column: 'keyword_id' | 'watch_id', id: string): Promise<void> {
   const { watchIds, searchNumbers } = await lockWatches(tx, column, id);
   if (watchIds.length === 0) return;

@@ -13,7 +13,7 @@ export type Answer =
       state: Record<string, unknown>;
       readAt: Date;
       windowFrom: Date | undefined;
-      /** By how many ms the upstream's clock is ahead of ours at least, measured from its responses. */
+      /** Minimum number of ms by which the upstream's clock is ahead of ours, measured from its responses. */
       clockAheadMs: number;
     }
   /** `laneUntil`: the time until which the whole lane waits because of the failure. */
@@ -112,7 +112,7 @@ function singleRead(
 
 /**
  * Splits a search into the watches that have a first check and the others, because each kind needs a separate read. A
- * read for first checks reads only one page and no older items, so the other watches would miss the items of later
+ * read for first checks reads only one page of the newest items, so the other watches would miss the items of later
  * pages.
  */
 function partsOf(search: DueSearch): DueSearch[] {
@@ -251,8 +251,8 @@ function historyOf({ history }: Record<string, unknown>): Record<string, unknown
 }
 
 /**
- * Returns from which time on a search must be read: up to this time all its due watches have read, minus `OVERLAP_MS`.
- * Undefined if one of them has its first check.
+ * Returns the time from which a search must be read: the time up to which all its due watches have read, minus
+ * `OVERLAP_MS`. Undefined if one of these watches has its first check.
  */
 function sinceOf(search: DueSearch): number | undefined {
   let since = Infinity;

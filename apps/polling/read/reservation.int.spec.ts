@@ -120,7 +120,7 @@ describe('the maximum cost of a check', () => {
     expect(await stores.reservations()).toEqual({ [check?.checkId ?? '']: 1 });
   });
 
-  it('is reserved for each watch separately: only accounts that can pay get a check', async () => {
+  it('is reserved for each watch separately: only the checks of accounts that can pay are completed', async () => {
     const rich = await stores.watch({ credits: 5 });
     const poor = await stores.watch({ credits: 0 });
     const other = await stores.watch({ credits: 0, query: 'other' });
@@ -150,7 +150,7 @@ describe('the maximum cost of a check', () => {
     expect(Object.values(await stores.reservations())).toEqual([1, 1, 1]);
   });
 
-  it('is reserved by two concurrent lanes without exceeding the balance', async () => {
+  it('is reserved by two concurrent calls without exceeding the balance', async () => {
     const accountId = newId();
     for (const query of ['first', 'second'])
       for (let n = 0; n < 20; n += 1) await stores.watch({ accountId, query, credits: 15 });
@@ -209,7 +209,7 @@ describe('the reservation of a check', () => {
     expect([await stores.reservations(), await stores.checksOf(id)]).toEqual([{}, []]);
   });
 
-  it('is released when the service stops before the read has begun', async () => {
+  it('is released if the service stops before the read has begun', async () => {
     await worker.stop();
     upstream.requestsPerMinute = 6;
     ({ worker } = workerOn(upstream, stores));
@@ -242,7 +242,7 @@ describe('the reservation of a check', () => {
     expect([check.checkId, outcomeOf(check)]).toEqual([reservationId, ['completed', 1]]);
   });
 
-  it('no longer holds credits back when it has expired after a crash', async () => {
+  it('does not keep credits reserved after it has expired', async () => {
     const accountId = newId();
     const id = await stores.watch({ accountId, credits: 1 });
     await reserve(stores.database, [{ reservationId: newId(), accountId, credits: 1, lifetimeSeconds: 600 }]);

@@ -22,7 +22,7 @@ import type { Answer } from '../read/read-upstream.js';
  */
 const PART_BYTES = 512 * 1024;
 /**
- * Maximum number of notes of one check, and of bytes in a note. A reason may be longer, because it can name twenty
+ * Maximum number of notes of one check, and of bytes in a note. A reason can be longer, because it can name twenty
  * feeds.
  */
 const MAX_NOTES = 30;

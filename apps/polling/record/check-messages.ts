@@ -9,7 +9,10 @@ import type { DueSearch, DueWatch } from '../due/due-work.js';
 export interface CheckMessages {
   parts: Check[];
   messages: { data: Uint8Array; msgId: string }[];
-  /** Present if the parts describe a failed check. Then `retryAt` is the time of the next read of the search. */
+  /**
+   * Present if the check could not be stored, so that the parts describe a failed check. Then `retryAt` is the time of
+   * the next read of the search.
+   */
   fault?: UpstreamError;
   retryAt?: Date;
 }

@@ -31,7 +31,7 @@ export async function applyProgress(tx: Tx, progress: readonly Progress[]): Prom
 
 /**
  * Keeps the reservations of stored checks until billing charges these checks, even if billing is late. A check that
- * another process stored may already be charged: credits are reserved again only if the charge is missing. A
+ * another process stored can already be charged: credits are reserved again only if the charge is missing. A
  * reservation is released if the stored check failed or has another id.
  */
 async function keepReservations(tx: Tx, progress: readonly Progress[]): Promise<void> {

@@ -129,7 +129,7 @@ describe('recording checks', () => {
     expect([tick, tick + 7000].map((ms) => Math.ceil(ms / 1000) * 1000)).toContain(due);
   });
 
-  it('makes the watch due at a later second than before, even if the clock is behind that of Postgres', async () => {
+  it('makes the watch due at a later second than its tick, even if our clock is behind that of Postgres', async () => {
     const id = await stores.watch({ intervalSeconds: 1 });
     const slow = new CheckRecorder(stores.database, stores.store, () => Date.now() - 3_600_000);
     const claimed = await claim(id);
@@ -216,7 +216,7 @@ describe('recording checks', () => {
     expect((await scheduleOf(id)).failed_at).toEqual(failedAt);
   });
 
-  it('makes another first check when a crash has lost parts of the first one', async () => {
+  it('makes another first check if a crash has lost parts of the first one', async () => {
     const id = await stores.watch({ backfill: true });
     await appendAndDie(checkOf(await claim(id), { 'hn:1': large, 'hn:2': large }), 1);
     await recorder.record([checkOf(await claim(id), { 'hn:1': large, 'hn:2': large })], [], true);
@@ -227,7 +227,7 @@ describe('recording checks', () => {
     expect((await claim(id)).watch.baselineAt).toBeGreaterThan(0);
   });
 
-  it('makes only one check for a tick when two replicas have the same watch [requests.fact-ids]', async () => {
+  it('makes only one check for a tick if two replicas have the same watch [requests.fact-ids]', async () => {
     const id = await begun();
     const claimed = await claim(id);
     const outcomes = await Promise.allSettled([
@@ -240,7 +240,7 @@ describe('recording checks', () => {
     expect(itemsOf(checks)).toEqual(['hn:1']);
   });
 
-  it('continues from the last message of the stream when the stream no longer contains what the tables remember', async () => {
+  it('continues from the last message of the stream if the stream no longer contains what the tables remember', async () => {
     const id = await begun();
     const claimed = await claim(id);
     await stores.bus.jsm.streams.purge('CHECKS', {
@@ -253,7 +253,10 @@ describe('recording checks', () => {
   });
 
   it.each([
-    ['is larger than any message', (check: Check) => ({ ...check, warnings: [large, large, large, large] })],
+    [
+      'is too large for one message',
+      (check: Check) => ({ ...check, warnings: [large, large, large, large] }),
+    ],
     ['cannot be encoded', (check: Check) => ({ ...check, itemsSeen: 1.5 })],
   ])('stores one failed check in place of a check that %s, and continues', async (_, spoil) => {
     const [bad, good] = [await begun(), await begun()];

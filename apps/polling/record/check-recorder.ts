@@ -65,7 +65,7 @@ export class CheckRecorder {
   ): Promise<Unstorable[]> {
     const unstorable: Unstorable[] = [];
     // A search can have tens of thousands of watches. The last transaction releases the searches: before it, no other
-    // replica may claim them.
+    // replica is allowed to claim them.
     for (let from = 0; from < checks.length; from += WATCHES_AT_ONCE) {
       const some = checks.slice(from, from + WATCHES_AT_ONCE);
       // The query runs as late as possible. A purge runs twice: if it begins after this query, its second run deletes

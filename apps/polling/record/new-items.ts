@@ -10,7 +10,7 @@ export interface MatchedSourceItem {
 
 /** Maximum number of items that one check of one watch keeps: the newest ones. */
 export const MAX_KEPT = 1_000;
-/** Publishers set the dates of articles. An article that appears up to this long after its own date is new. */
+/** Publishers set the dates of articles. An article is new if its date is at most this long before the baseline. */
 const BACKDATED_MS = 24 * 3_600_000;
 const BACKDATED_SOURCES = new Set(['rss']);
 
@@ -35,7 +35,7 @@ export interface SelectedItems {
 /** Facts of a read, in addition to its items. */
 export interface ReadFacts {
   outages?: ReadonlyMap<string, Outage> | undefined;
-  /** By how many ms the upstream's clock is ahead of ours at least, measured from its responses. */
+  /** Minimum number of ms by which the upstream's clock is ahead of ours, measured from its responses. */
   clockAheadMs: number;
 }
 

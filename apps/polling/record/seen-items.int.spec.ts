@@ -104,7 +104,7 @@ describe('the next tick of a watch', () => {
     expect(await dueInSeconds()).toBeGreaterThan(7000);
   });
 
-  it('does not move back when a late replica stores an older check', async () => {
+  it('does not move back if a late replica stores an older check', async () => {
     const id = await stores.watch();
     const late = await claim(id);
     await record(late, ['hn:1']);

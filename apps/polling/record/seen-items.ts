@@ -4,7 +4,7 @@ import type { DueSearch } from '../due/due-work.js';
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** Returns the matched items that each watch of the searches has already reported or remembered. */
+/** Returns a function that returns which of the matched items a watch has already reported or remembered. */
 export async function seenItemsOf(
   database: Database,
   searches: readonly DueSearch[],

@@ -99,7 +99,7 @@ export function laneBudgetTasks(scene: LaneScene): void {
       scene.worker.start();
       await until('every search was read', () => scene.upstream.requests.length === ids.length);
       const [first = 0] = scene.upstream.requests;
-      // The lane may send a burst of 100 requests (as many as in ten seconds), and then 10 requests per second.
+      // The lane can send a burst of 100 requests (as many as in ten seconds), and then 10 requests per second.
       expect((scene.upstream.requests[109] ?? 0) - first).toBeGreaterThanOrEqual(890);
     });
   });

@@ -31,7 +31,7 @@ export function laneFaultTasks(scene: LaneScene): void {
       expect(rows).toEqual([{ late: true }]);
     });
 
-    it('reports the source as unhealthy when a check cannot be stored, although the read succeeded', async () => {
+    it('reports the source as unhealthy if a check cannot be stored, although the read succeeded', async () => {
       await scene.worker.stop();
       const { worker: other, recorder, learned } = workerOn(scene.upstream, scene.stores);
       scene.worker = other;
@@ -125,7 +125,7 @@ export function laneFaultTasks(scene: LaneScene): void {
       expect(idsOf((await tick(id))[0])).toEqual(['hn:2', 'hn:1']);
     });
 
-    it('loses no part of a check when the process is killed after the first part: the next read does not stop at the items of that part', async () => {
+    it('loses no part of a check if the process is killed after the first part: the next read does not stop at the items of that part', async () => {
       const id = await scene.stores.watch();
       await tick(id);
       await settled(id);

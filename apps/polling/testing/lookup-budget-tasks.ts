@@ -11,7 +11,7 @@ export function lookupBudgetTasks(scene: LookupScene): void {
       [503, { 'retry-after': '600' }],
       [429, {}],
     ] as const)(
-      'waits after a %i with %j if it is counted separately; other kinds of lookups and the searches continue',
+      'waits after status %i with %j if it is counted separately; other kinds of lookups and the searches continue',
       async (status, headers) => {
         await scene.restart({ lookupsApart: { requestsPerMinute: 600, burst: 10 } });
         scene.upstream.failure = { status, headers };
@@ -29,7 +29,7 @@ export function lookupBudgetTasks(scene: LookupScene): void {
       await scene.restart({ lookupsApart: { requestsPerMinute: 20, burst: 60 } });
       let answer = () => {};
       scene.upstream.gate = new Promise((resolve) => (answer = resolve));
-      // The checks have used up the burst of requests that they may send.
+      // The checks use up the burst of requests that the lane allows.
       const checks = Array.from({ length: 20 }, () =>
         scene.lane.http.request({ url: 'https://upstream.example.org/' }),
       );

@@ -188,7 +188,7 @@ export class Upstream {
   hasFeed = false;
   /** Number of requests of a read of the feed. */
   feedPages = 0;
-  /** How long the feed may show no new item. */
+  /** After this many seconds without a new item, the feed counts as frozen. */
   quietSeconds = 3_600;
   /** False: the source has no search, so only whole words are matched. */
   hasSearch = true;

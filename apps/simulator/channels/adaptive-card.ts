@@ -1,6 +1,8 @@
 const text = { type: 'string' };
 const flag = { type: 'boolean' };
-/** Teams accepts these words in upper or lower case. The documentation writes their first letter small or capital. */
+/**
+ * Accepts these words with a small or a capital first letter: Teams ignores the case, and its documentation uses both.
+ */
 const oneOf = (...words: string[]) => ({
   enum: words.flatMap((word) => [word, word.charAt(0).toUpperCase() + word.slice(1)]),
 });
@@ -70,9 +72,9 @@ const CARD = element('AdaptiveCard', ['version', 'body'], {
 });
 
 /**
- * JSON Schema of a request to a workflow webhook of Teams, with the elements of Adaptive Cards that channels
- * may use. The schema is written from the documentation (adaptivecards.io/explorer), because no maintained
- * package contains the published schema.
+ * JSON Schema of a request to a workflow webhook of Teams, with the elements of Adaptive Cards that channels can use.
+ * The schema is written from the documentation (adaptivecards.io/explorer), because no maintained package contains the
+ * published schema.
  */
 export const TEAMS_MESSAGE = {
   type: 'object',

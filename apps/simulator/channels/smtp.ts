@@ -6,7 +6,7 @@ import type { Inbox } from './inbox.js';
 
 /** A running mail server that delivers nothing: it stores the mails that it receives. */
 export interface SimulatedMail {
-  /** `smtp://127.0.0.1:2525` */
+  /** For example `smtp://127.0.0.1:2525`. */
   url: string;
   stop(): Promise<void>;
 }
@@ -90,7 +90,7 @@ export async function startMail(inbox: Inbox, host: string, port = 0): Promise<S
     },
   };
   const server = new SMTPServer(options);
-  // A client may disconnect in the middle of a conversation. Without a listener, that error would end the process.
+  // A client can disconnect in the middle of a conversation. Without a listener, that error would end the process.
   server.on('error', () => undefined);
   const listener = server.listen(port, host);
   await once(listener, 'listening');

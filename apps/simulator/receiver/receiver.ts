@@ -18,7 +18,7 @@ export interface Delivery {
   type: string;
   eventId: string;
   bytes: number;
-  /** True if the delivery has at least one signature and all its signatures are correct. */
+  /** True if the delivery has an `X-Signature` and all its signatures are correct. */
   verified: boolean;
   verdict: Verdict;
   /** Status of the answer; 0 if there was none. */

@@ -51,7 +51,7 @@ export function askEngine(
   return client.post(path, body, headers);
 }
 
-/** Returns the header for the engine's key, with its prefix. */
+/** Returns the headers of a request to the engine with this key. */
 export function keyedBy(engine: string, key: string): Record<string, string> {
   const { headers } = ASKED[engine]!;
   const name = Object.keys(headers).find((each) => each !== 'anthropic-version')!;

@@ -121,7 +121,7 @@ export const TRAITS: Readonly<Record<SourceId, SourceTraits>> = {
     hasTitle: true,
     identify: byNumber,
   },
-  // A post is the answer of an engine from its publication on. The community of the post is the engine. Its title is
+  // From its publication on, a post is the answer of an engine. The community of the post is the engine. Its title is
   // the title of the linked page.
   ai_answers: {
     rootKind: 'answer',

@@ -53,7 +53,7 @@ describe('criteria of a search on ai_answers', () => {
     [{ prompt: 'x'.repeat(1_000) }],
     [{ prompt: '💡'.repeat(1_000) }],
     [{ brand_domains: { Acme: ['acme.com', 'https://www.acme.de/'] } }],
-  ])('may be %j [keywords.ai-answers]', (more) => {
+  ])('can be %j [keywords.ai-answers]', (more) => {
     expect(connector.checkCriteria(promptCriteria(more))).toEqual([]);
   });
 

@@ -5,7 +5,7 @@ import { ENGINE_APIS } from './engines.js';
 import { incompleteAnswer } from './reading.js';
 import { REFUSALS, refusalOf } from './refusals.js';
 
-/** Maximum time of one question. Some answers took 70 s, because engines may think and search repeatedly. */
+/** Maximum time of one question. Some answers took 70 s, because engines can think and search repeatedly. */
 const DEADLINE_MS = 90_000;
 /**
  * If less time than this is left, Earshot does not ask a paused engine to continue, because the engine would not

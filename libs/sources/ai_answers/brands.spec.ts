@@ -62,7 +62,7 @@ describe('the brands that an answer cites', () => {
     ['com', 'https://lamps.com/'],
     ['Acme', 'not an address'],
     ['!!!', 'https://lamps.example/'],
-  ])('do not include %s for the page %s', (brand, url) => {
+  ])('do not include %j for the page %j', (brand, url) => {
     expect(cited(brand, url)).toBe(false);
   });
 
@@ -97,7 +97,7 @@ describe('the brands that an answer cites', () => {
   });
 });
 
-describe('the domain in a text', () => {
+describe('the domain in the text', () => {
   it.each([
     ['acme.com', 'acme.com'],
     [' HTTPS://www.Acme.com/shop?a=1 ', 'acme.com'],

@@ -12,7 +12,7 @@ import {
 } from './testing/fixtures.js';
 
 describe('a check of ai_answers', () => {
-  it('asks each engine once, with its key and model, and all at the same time', async () => {
+  it('asks each engine once, with its key and model', async () => {
     const { read, requests } = reading(engines(), promptCriteria({}, 'uk'));
     await read;
     expect(requests.map(({ at, method, deadlineMs }) => [at.host, method, deadlineMs])).toEqual([
@@ -67,7 +67,7 @@ describe('a check of ai_answers', () => {
     expect(upstream.requests.length).toBe(3);
   });
 
-  it('continues when Anthropic has paused, at most three times', async () => {
+  it('continues if Anthropic has paused, at most three times', async () => {
     const paused = { ...anthropicAnswer({ text: 'So far. ' }), stop_reason: 'pause_turn' };
     const turns = async (pauses: number) => {
       let asked = 0;
@@ -123,7 +123,7 @@ describe('an engine that fails', () => {
     await expect(connector.search(promptCriteria(), fakeContext(http))).rejects.toBe(stopped);
   });
 
-  it('is reported when it is no longer configured', async () => {
+  it('is reported if it is no longer configured', async () => {
     const { read } = reading(engines(), promptCriteria({ engines: ['openai', 'gemini'] }));
     expect((await read).warnings).toEqual([
       'ai_answers: gemini is no longer configured; set AI_GEMINI_TOKEN',
@@ -142,7 +142,7 @@ describe('an engine that fails', () => {
     [503, wait60, 60, 'the upstream failed; Earshot tries again later (openai)'],
     [529, wait60, 60, 'the upstream failed; Earshot tries again later (openai)'],
   ])(
-    'after the answer %i %j gets no request for %i s from any search, and the other engines are asked',
+    'with the answer %i %j gets no request for %i s from any search, and the other engines are asked',
     async (status, headers, seconds, why) => {
       let limited = true;
       const upstream = upstreamWithLane((request) =>
@@ -181,7 +181,7 @@ describe('an engine that fails', () => {
     expect(upstream.requests.map(engineOf)).toEqual(['anthropic', 'perplexity']);
   });
 
-  it('is asked again at the next check if it did not ask Earshot to wait', async () => {
+  it('causes no wait if it did not ask Earshot to wait', async () => {
     const { read, heldOff } = reading(engines({ anthropic: down }));
     await read;
     expect(heldOff).toEqual([]);

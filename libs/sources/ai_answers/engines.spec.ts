@@ -37,7 +37,7 @@ describe('answers of every engine', () => {
   };
 
   it.each(ENGINES)(
-    '%s: contain a text, each cited page once and in order, the queries and the model',
+    'contain a text, each cited page once and in order, the queries and the model (%s)',
     (engine) => {
       const { text, citations, queries, model } = read(engine, answered(engine, given).body);
       expect(text).toBe('Acme [1], then Byron [2].');
@@ -51,14 +51,14 @@ describe('answers of every engine', () => {
     },
   );
 
-  it.each(ENGINES)('%s: are valid without citations', (engine) => {
+  it.each(ENGINES)('are valid without citations (%s)', (engine) => {
     expect(read(engine, answered(engine, {}).body)).toMatchObject({
       text: 'Acme makes lamps.',
       citations: [],
     });
   });
 
-  it.each(ENGINES)('%s: are refused as an unknown shape if they have no text', (engine) => {
+  it.each(ENGINES)('are refused as an unknown shape if they have no text (%s)', (engine) => {
     expect(faultOf(engine, answered(engine, { text: ' ' }).body)).toMatch(
       /^unknown_shape: ai_answers answered in an unknown shape: expected .+ with a text/,
     );
@@ -210,7 +210,7 @@ describe('answers of Perplexity', () => {
     expect(read('perplexity', results).citations).toEqual([{ url: 'https://p.example/2', title: 'Page 2' }]);
   });
 
-  it('are failures if they are cut off', () => {
+  it('are failures if they are incomplete', () => {
     const choices = [{ index: 0, message: { content: 'Ac' }, finish_reason: 'length' }];
     expect(faultOf('perplexity', { ...perplexityAnswer({}), choices })).toBe(
       'truncated: ai_answers: perplexity stopped before the end of its answer (length); the answer is not counted',

@@ -9,7 +9,7 @@ export function unknownAnswer(engine: Engine, expected: string): UpstreamError {
 
 /**
  * Returns the fault of an incomplete answer. Earshot does not compare it with the previous answer, because the missing
- * part may mention brands.
+ * part can mention brands.
  */
 export function incompleteAnswer(engine: Engine, reason: string): UpstreamError {
   const text = `ai_answers: ${engine} stopped before the end of its answer (${named(reason)}); the answer is not counted`;

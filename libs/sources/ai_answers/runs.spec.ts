@@ -48,7 +48,7 @@ const types = ({ items }: Fetched) => items.map(({ eventType }) => eventType);
 const bodies = ({ items }: Fetched) =>
   items.map(({ bodyJson }) => JSON.parse(bodyJson) as { brand: string | null; [key: string]: unknown });
 
-describe('several runs of a search', () => {
+describe('several runs of a search:', () => {
   it('the first answer is reported as created, without a previous answer', async () => {
     const { read } = search();
     const first = await read(0, undefined, answerOf('Acme.'));
@@ -135,8 +135,8 @@ describe('several runs of a search', () => {
   });
 });
 
-describe('a run that is repeated because its state was lost', () => {
-  it('reports the same change with the same ids', async () => {
+describe('the ids of changes', () => {
+  it('are the same if the run is repeated because its state was lost', async () => {
     const one = search();
     await one.read(0, undefined, answerOf('Acme.'));
     const before = structuredClone(one.state);
@@ -146,7 +146,7 @@ describe('a run that is repeated because its state was lost', () => {
     expect(again.items.map(({ itemId }) => itemId)).toEqual(first.items.map(({ itemId }) => itemId));
   });
 
-  it('reports another change with another id', async () => {
+  it('differ if the repeated run finds another change', async () => {
     const one = search();
     await one.read(0, undefined, answerOf('Acme.'));
     const before = structuredClone(one.state);
@@ -156,7 +156,7 @@ describe('a run that is repeated because its state was lost', () => {
     expect(again.items[0]?.itemId).not.toBe(first.items[0]?.itemId);
   });
 
-  it('reports a change that is reversed with a new id each time', async () => {
+  it('are new each time the brands of the answer change back', async () => {
     const { read } = search();
     await read(0, undefined, answerOf('Acme.'));
     const ids: string[] = [];
@@ -187,7 +187,7 @@ describe('the stored state of a search of ai_answers', () => {
     expect([late.items.length, late.gap]).toEqual([10, true]);
   });
 
-  it('contains nothing older than 31 days', async () => {
+  it('contains no changes older than 31 days', async () => {
     const one = search();
     await one.read(0, undefined, answerOf('Acme.'));
     await one.read(24, 0, answerOf('Byron.'));

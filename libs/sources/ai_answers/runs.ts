@@ -24,7 +24,7 @@ export interface PreviousRun {
  * changes. All watches with this search share the history.
  */
 export interface History {
-  /** Changes up to this time may be missing in the history (epoch milliseconds). */
+  /** Changes up to this time can be missing in the history (epoch milliseconds). */
   missedUntil?: number | undefined;
   engines: Partial<Record<Engine, EngineHistory>>;
 }
@@ -37,7 +37,7 @@ export interface EngineHistory {
 }
 
 const VERSION = 1;
-/** Changes are kept for this time. A watch with a longer interval may miss changes. Then its check has a gap. */
+/** Changes are kept for this time. A watch with a longer interval can miss changes. Then its check has a gap. */
 const KEPT_MS = 31 * 86_400_000;
 /**
  * Maximum number of runs with changes that are stored for each engine. The number is low because each run contains a

@@ -142,7 +142,7 @@ describe('posts of Bluesky', () => {
     expect(bodyOf({ embed })).toMatchObject(body);
   });
 
-  it('are counted if they cannot be read, and the other items are kept', () => {
+  it('are left out and counted if they cannot be read; the other items are kept, each once', () => {
     const { items, warnings } = parseSearchAnswer({
       posts: [
         postView(1, SPEC_NOW),

@@ -19,7 +19,7 @@ export interface SearchAnswer {
   items: SourceItem[];
   warnings: string[];
   /**
-   * Cursor of the next page; absent on the last page. A page with fewer posts than the limit can be followed
+   * Cursor of the next page; undefined on the last page. A page with fewer posts than the limit can be followed
    * by other pages.
    */
   cursor: string | undefined;
@@ -109,7 +109,7 @@ function itemOf({ post, record, uri, did, rkey, publishedAt }: PostParts): Sourc
   });
 }
 
-// The client sets createdAt, which may be in the future or in the last century. Bluesky sorts posts by the
+// The client sets createdAt, which can be in the future or in the last century. Bluesky sorts posts by the
 // earlier of the two times, so Earshot uses the earlier time.
 function publishedAtOf(post: JsonRecord, record: JsonRecord): string | undefined {
   const indexedAt = isoOfText(post['indexedAt']);

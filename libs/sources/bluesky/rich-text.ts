@@ -30,7 +30,7 @@ export function textWithLinks(text: string, facets: unknown): string {
   return parts.join('');
 }
 
-/** Returns the addresses of the links in a post's text, in order. */
+/** Returns the addresses of the links in a post's facets, each once, in the order of the text. */
 export function linkAddresses(facets: unknown): string[] {
   return [...new Set(linksOf(facets).map(({ uri }) => uri))];
 }

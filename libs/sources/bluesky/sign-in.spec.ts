@@ -91,7 +91,7 @@ describe('requests to Bluesky with a session', () => {
     });
   });
 
-  it('report how long to wait if the window is used up', async () => {
+  it('report how long to wait if Bluesky answers 429', async () => {
     const headers = {
       'ratelimit-remaining': '0',
       'ratelimit-reset': String(SPEC_NOW.getTime() / 1000 + 120),

@@ -61,7 +61,7 @@ function sessionOf(context: FetchContext, settings: BlueskySettings): Promise<Se
 
 async function renewed(context: FetchContext, settings: BlueskySettings, ended: Session): Promise<Session> {
   const kept = context.session.get(SESSION_KEY) as Promise<Session> | undefined;
-  // Another read may have renewed the session meanwhile.
+  // Another read can have renewed the session in the meantime.
   if (kept && (await kept) !== ended) return kept;
   if (context.session.get(SESSION_KEY) !== kept) return sessionOf(context, settings);
   return keepInSession(context.session, SESSION_KEY, renew(context, settings, ended));

@@ -7,7 +7,7 @@ import { parseIssues, parseRepositories } from './parse.js';
 import { faultsOf, searchesOf, type KindSearch } from './query.js';
 
 /**
- * The token may be empty. Then GitHub allows ten searches a minute (thirty with a token), and discussions cannot be
+ * The token can be empty. Then GitHub allows ten searches a minute (thirty with a token), and discussions cannot be
  * searched.
  */
 export interface GithubSettings {
@@ -59,7 +59,7 @@ function readSearch({ kind, q }: KindSearch, context: FetchContext, token: strin
     case 'repository': {
       const since = context.since ?? new Date(context.now.getTime() - FIRST_POLL_MS);
       const named = createdSince(q, { since });
-      // Repositories are sorted by their last update. So repositories after a known repository may be new.
+      // Repositories are sorted by their last update. So repositories after a known repository can be new.
       const unordered = { ...context, known: () => false };
       return readByPage(unordered, (page) => askSearch(context, token, 'repositories', named, page));
     }

@@ -96,7 +96,7 @@ describe('the request to GitHub', () => {
     ]);
   });
 
-  it('in mode platform contains the unchanged words', async () => {
+  it('in mode `platform` contains the unchanged words', async () => {
     const init = { terms: ['lamp NOT led', 'label:bug light'], filters: issues };
     expect((await read(init, { more: { match: 'platform' } })).asked).toEqual([
       'lamp NOT led is:issue',

@@ -13,7 +13,7 @@ const bodyOf = (item: ReturnType<typeof issueItem>) =>
   JSON.parse(item?.bodyJson ?? '{}') as Record<string, unknown>;
 
 describe('entries of GitHub', () => {
-  it('an issue is converted to an item', () => {
+  it('are converted to items: an issue', () => {
     expect(issueItem()).toMatchObject({
       itemId: 'I_2999999',
       eventType: 'github_item.created',
@@ -67,7 +67,7 @@ describe('entries of GitHub', () => {
     });
   });
 
-  it('a pull request of a bot is converted to an item', () => {
+  it('are converted to items: a pull request of a bot', () => {
     expect(pullItem()).toMatchObject({ kind: 'pull_request', author: 'helper[bot]' });
     expect(bodyOf(pullItem())).toMatchObject({
       kind: 'pull_request',
@@ -77,7 +77,7 @@ describe('entries of GitHub', () => {
     });
   });
 
-  it('a repository has its full name as the title', () => {
+  it('are converted to items: a repository, with its full name as the title', () => {
     expect(repositoryItem()).toMatchObject({
       itemId: 'R_699',
       kind: 'repository',
@@ -104,7 +104,7 @@ describe('entries of GitHub', () => {
     expect(repositoryItem({ description: null })?.text).toBe('');
   });
 
-  it('a discussion is converted to an item', () => {
+  it('are converted to items: a discussion', () => {
     expect(discussionItem()).toMatchObject({
       itemId: 'D_899',
       kind: 'discussion',
@@ -157,12 +157,12 @@ describe('entries of GitHub', () => {
     expect(old?.engagement?.likes).toBeUndefined();
   });
 
-  it('keep their id when they are edited or moved', () => {
+  it('keep their id if they are edited or moved', () => {
     const moved = issueItem({ title: 'Other words', html_url: 'https://github.com/other/place/issues/1' });
     expect(moved?.itemId).toBe('I_2999999');
   });
 
-  it('are counted if they cannot be read, and the other items are kept', () => {
+  it('are left out and counted if they cannot be read; the other items are kept', () => {
     const { items, warnings, count } = parseIssues({
       items: [
         issue(1, SPEC_NOW),

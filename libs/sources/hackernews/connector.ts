@@ -6,7 +6,7 @@ import { alternativesOf, faultsWithoutTerms } from '../shared/terms.js';
 import { parseSearchAnswer } from './parse.js';
 import { PAGE_SIZE, feedUrl, searchUrl, type Slice } from './request.js';
 
-// Items are indexed with a delay, so items that are this much older than `since` may still be new.
+// Items are indexed with a delay, so items that are this much older than `since` can still be new.
 const INDEX_LAG_SECONDS = 300;
 // The site publishes about 0.16 items per second. The value is about twice as high because of busy hours.
 const ITEMS_PER_SECOND = 0.3;

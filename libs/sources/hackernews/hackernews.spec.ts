@@ -53,9 +53,12 @@ describe('the request to Hacker News', () => {
     ['contains', 'lamp', 'lamp', 'false'],
     ['contains', 'desk lamp', '"desk lamp"', 'false'],
     ['platform', 'lamp -led', 'lamp -led', 'min'],
-  ] as const)('in mode %s for %s contains %s', async (match, query, text, typoTolerance) => {
-    expect(await asked({ query }, { match })).toMatchObject([{ query: text, typoTolerance }]);
-  });
+  ] as const)(
+    'in mode `%s` for the query `%s` has the text `%s`',
+    async (match, query, text, typoTolerance) => {
+      expect(await asked({ query }, { match })).toMatchObject([{ query: text, typoTolerance }]);
+    },
+  );
 
   it('for the feed asks for all items, up to a thousand in one response', async () => {
     const upstream = fakeUpstream('hackernews', (request) => serveStories([{ n: 1, at: SPEC_NOW }], request));
@@ -84,7 +87,7 @@ describe('the request to Hacker News', () => {
 });
 
 describe('items of Hacker News', () => {
-  it('a story links to its discussion and to its page', () => {
+  it('of the kind story link to their discussion and to their page', () => {
     const [item] = parseSearchAnswer({ hits: [storyHit(1, SPEC_NOW)] }).items;
     expect(item).toMatchObject({
       itemId: 'hn:39999999',
@@ -116,7 +119,7 @@ describe('items of Hacker News', () => {
     });
   });
 
-  it("a comment has its story's title, no url, and a text with complete links", () => {
+  it("of the kind comment have their story's title, no url, and a text with complete links", () => {
     const [item] = parseSearchAnswer({ hits: [commentHit(1, SPEC_NOW)] }).items;
     expect(item?.text).toBe("It's bright.\n\nSee https://lamps.example/reviews/of/2026");
     expect(JSON.parse(item?.bodyJson ?? '')).toMatchObject({
@@ -133,7 +136,7 @@ describe('items of Hacker News', () => {
     expect(item?.engagement).toBeUndefined();
   });
 
-  it('null, empty and absent fields have the same meaning', () => {
+  it('give null, empty and absent fields the same meaning', () => {
     const old = {
       url: null,
       story_text: '',
@@ -152,7 +155,7 @@ describe('items of Hacker News', () => {
     expect(item?.engagement).toMatchObject({ score: 1 });
   });
 
-  it('are counted if they cannot be read, and the other items are kept', () => {
+  it('are left out and counted if they cannot be read; the other items are kept', () => {
     const answer = parseSearchAnswer({
       hits: [storyHit(1, SPEC_NOW), null, { objectID: '7' }, commentHit(2, SPEC_NOW, { comment_text: null })],
     });

@@ -23,7 +23,7 @@ export interface SearchAnswer {
   hitCount: number;
   /** Creation of the oldest hit, in epoch seconds. */
   oldestSeconds: number | undefined;
-  /** The request reached beyond the 1,000 items that one query returns; there may be more. */
+  /** True if the request reached beyond the 1,000 items that one query returns. There can be more items. */
   pastCap: boolean;
 }
 
@@ -38,7 +38,7 @@ export function parseSearchAnswer(body: unknown): SearchAnswer {
   const answer = recordOf(body);
   const hits = listOf(answer?.['hits']);
   if (!answer || !hits) throw unknownShape('hackernews', 'an object with a list "hits"');
-  // After the first 1,000 items, Algolia answers 200 with a message and without hits. Further items may exist.
+  // After the first 1,000 items, Algolia answers 200 with a message and without hits. There can be further items.
   const pastCap = hits.length === 0 && textOf(answer['message']) !== undefined;
   const { items, warnings } = readEntries('hackernews', hits, readHit);
   const seconds = hits

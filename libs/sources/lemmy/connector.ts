@@ -15,7 +15,7 @@ import {
 } from './request.js';
 import { siteOf, type Site } from './site.js';
 
-/** The operator's settings. Both may be empty. Then Earshot reads lemmy.world without an account. */
+/** The operator's settings. Both can be empty. Then Earshot reads lemmy.world without an account. */
 export interface LemmySettings {
   /** The server to search. */
   instance: string;
@@ -31,8 +31,8 @@ const POSTS_PER_SECOND = 0.1;
 const COMMENTS_PER_SECOND = 0.4;
 // Servers limit searches more strictly than lists, so each search counts as two requests compared with the feed.
 const SEARCH_WEIGHT = 2;
-// If the feed needs more pages than this, Earshot searches instead, because a shorter read of the feed would
-// have a gap.
+// If the feed needs more pages than this, Earshot does not use the feed but searches, because a shorter read of the
+// feed would have a gap.
 const FEED_PAGES = 10;
 
 /** Lemmy: posts and comments, by search or from the newest ones of all communities. */
@@ -60,7 +60,7 @@ export function createLemmyConnector(settings: LemmySettings): SourceConnector {
         return readNewest(reading, undefined);
       },
       serves: (criteria) => instancesOf(criteria).length === 0 && communitiesOf(criteria).length === 0,
-      // Small servers may have no posts for a whole night.
+      // Small servers can have no posts for a whole night.
       quietSeconds: 6 * 3_600,
     },
   };

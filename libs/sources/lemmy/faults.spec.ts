@@ -3,7 +3,7 @@ import { createLemmyConnector } from './index.js';
 import { serveSite } from './testing/fixtures.js';
 import { NOTHING, connector, read } from './testing/search.js';
 
-describe('faults of Lemmy', () => {
+describe('faults of Lemmy:', () => {
   it.each([
     [400, 'rate_limit_error', 'rate_limited', 'lemmy answered 400: too many requests, asked to wait'],
     [
@@ -31,12 +31,12 @@ describe('faults of Lemmy', () => {
       'not_found',
       'lemmy answered 404: this address does not exist; check the names and addresses in the search',
     ],
-  ])('%i %s has the kind "%s"', async (status, error, kind, message) => {
+  ])('status %i with the error `%s` has the kind "%s"', async (status, error, kind, message) => {
     const reading = read({ query: 'lamp' }, { answer: () => ({ status, body: { error } }) });
     await expect(reading).rejects.toMatchObject({ kind, message, statusCode: status });
   });
 
-  it('a token that is refused is reported, with the setting to check', async () => {
+  it('the error of a refused token names the setting to check', async () => {
     const signedIn = createLemmyConnector({ instance: '', token: 'jwt-1' });
     const answer = () => ({ status: 401, body: { error: 'not_logged_in' } });
     await expect(read({ query: 'lamp' }, { answer }, signedIn)).rejects.toMatchObject({

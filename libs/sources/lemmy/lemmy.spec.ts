@@ -52,7 +52,7 @@ describe('the request to Lemmy', () => {
     expect(requestsPerMinute * 15).toBeLessThanOrEqual(60 + 6 * 15);
   });
 
-  it('contains only the longer of query and term, because both may occur in any order', async () => {
+  it('contains only the longer of query and term, because they can occur in any order', async () => {
     const init = { query: 'acme', terms: ['lamp stand', 'led', 'bulb'] };
     expect((await read(init)).asked.map((path) => /q=([^&]*)/.exec(path)?.[1])).toEqual([
       'lamp+stand',
@@ -89,7 +89,7 @@ describe('the request to Lemmy', () => {
     expect(await sitesAsked(new Date(SPEC_NOW.getTime() + 6 * 3_600_000 + 1))).toBe(1);
   });
 
-  it('is reported and repeated at the next read, if the site is not a Lemmy server', async () => {
+  it('fails, and is repeated at the next read, if the site is not a Lemmy server', async () => {
     const session = new Map<string, unknown>();
     const upstream = fakeUpstream('lemmy', () => ({ body: { name: 'Lamps' } }));
     const reading = connector.search(criteriaOf({ query: 'lamp' }), fakeContext(upstream.http, { session }));

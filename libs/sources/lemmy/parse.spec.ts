@@ -16,7 +16,7 @@ describe('posts and comments of Lemmy', () => {
   const bodyOf = (item: ReturnType<typeof post>) =>
     JSON.parse(item?.bodyJson ?? '{}') as Record<string, unknown>;
 
-  it('a post is converted to an item', () => {
+  it('are converted to items: a post', () => {
     expect(post()).toMatchObject({
       itemId: postUrl(1),
       eventType: 'lemmy_post.created',
@@ -68,7 +68,7 @@ describe('posts and comments of Lemmy', () => {
     });
   });
 
-  it('a comment has the same keys as a post, and the title of its post', () => {
+  it('are converted to items: a comment, with the keys of a post and the title of its post', () => {
     expect(comment()).toMatchObject({
       itemId: commentUrl(1),
       eventType: 'lemmy_comment.created',
@@ -98,7 +98,7 @@ describe('posts and comments of Lemmy', () => {
     );
   });
 
-  it('are the only items of a search result that also contains people and communities', () => {
+  it('do not include people and communities of a search result', () => {
     const search = [
       { type_: 'person', person: {} },
       { type_: 'community', community: {} },
@@ -110,13 +110,13 @@ describe('posts and comments of Lemmy', () => {
     [{ url: 'https://lamps.example/', url_content_type: 'text/html' }, 'link'],
     [{ url: 'https://lamps.example/1', url_content_type: 'image/webp' }, 'image'],
     [{ url: 'https://lamps.example/1.png' }, 'image'],
-  ])('a post with the link %j has one medium of the type %s', (more, type) => {
+  ])('have one medium for the link %j, of the type %s', (more, type) => {
     const item = post({ post: { ...more, body: undefined, embed_title: 'Lamps', alt_text: 'A lamp' } });
     expect(item).toMatchObject({ text: '', media: [{ type, url: more.url }] });
     expect(bodyOf(item)).toMatchObject({ link: more.url, linkTitle: 'Lamps', altText: 'A lamp' });
   });
 
-  it('keep their id and date when they are edited', () => {
+  it('keep their id and date if they are edited', () => {
     const edited = post({ post: { body: 'Other words', updated: '2026-03-04T12:30:00.000001Z' } });
     expect([edited?.itemId, edited?.publishedAt]).toEqual([postUrl(1), '2026-03-04T12:00:00.000Z']);
     expect(bodyOf(edited)['updatedAt']).toBe('2026-03-04T12:30:00.000Z');
@@ -128,7 +128,7 @@ describe('posts and comments of Lemmy', () => {
     ['2026-03-04T12:00:00+01:00', '2026-03-04T11:00:00.000Z'],
     ['2026-03-04T12:04:00Z', '2026-03-04T12:04:00.000Z'],
     ['2031-01-01T00:00:00Z', undefined],
-  ])('get for the time %s the date of publication %s', (published, publishedAt) => {
+  ])('written at the time %s get the publication time %s', (published, publishedAt) => {
     expect(post({ post: { published } })?.publishedAt).toBe(publishedAt);
   });
 
@@ -136,7 +136,7 @@ describe('posts and comments of Lemmy', () => {
     expect(bodyOf(post({ creator: { bot_account: true } }))['bot']).toBe(true);
   });
 
-  it('are counted in warnings if they are deleted, removed or unreadable, and the others are kept', () => {
+  it('are left out and counted in warnings if they are deleted, removed or unreadable', () => {
     const comments = [
       commentView(1, SPEC_NOW),
       commentView(2, SPEC_NOW, { comment: { deleted: true, content: '' } }),

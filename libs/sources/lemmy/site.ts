@@ -25,8 +25,8 @@ const MAX_LANGUAGES = 500;
 const LANGUAGE_CODE = /^[a-z][a-z0-9-]{1,19}$/i;
 
 /**
- * Reads the version of an instance, once in six hours. Lemmy 1.0 still supports v3, but without pages and without the
- * order of comments (crates/api/routes_v3). So Earshot uses v4 from version 1 on.
+ * Reads the version and the languages of an instance, once in six hours. Lemmy 1.0 still supports v3, but without pages
+ * and without the order of comments (crates/api/routes_v3). So Earshot uses v4 from version 1 on.
  */
 export async function siteOf(context: FetchContext, instance: Instance): Promise<Site> {
   const sites = sessionCache<CachedSite>(context, 'lemmy.sites', SITES_KEPT);

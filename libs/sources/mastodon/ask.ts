@@ -45,7 +45,7 @@ export async function ask(
   });
 }
 
-/** Requests a resource. Returns undefined if it is only for the instance's accounts. */
+/** Requests a resource. Without a token, returns undefined if the resource is only for the instance's accounts. */
 export async function askIfOpen(
   { http }: Pick<FetchContext, 'http'>,
   instance: Instance,

@@ -16,7 +16,7 @@ import { parseSearch } from './parse.js';
 import { isLastPage, readTags, tagQueriesOf } from './tags.js';
 import { PublicTimelines } from './timeline.js';
 
-/** The operator's settings. Both may be empty. Then Earshot searches mastodon.social by hashtags. */
+/** The operator's settings. Both can be empty. Then Earshot searches mastodon.social by hashtags. */
 export interface MastodonSettings {
   /** The server to search. */
   instance: string;
@@ -29,8 +29,8 @@ const DEFAULT_INSTANCE = 'mastodon.social';
 const INDEX_LAG_MS = 600_000;
 // If the hashtag has this many posts and the word has none, the server probably has no full-text search.
 const MIN_POSTS_FOR_WARNING = 10;
-// If the feed needs more pages than this, Earshot searches instead, because a shorter read of the feed would
-// have a gap.
+// If the feed needs more pages than this, Earshot does not use the feed but searches, because a shorter read of the
+// feed would have a gap.
 const FEED_PAGES = 10;
 
 /** Mastodon: full-text search with a token, hashtags, and the public timelines of small instances. */
@@ -68,7 +68,7 @@ function feedOf({ own, timelines }: Reader): NonNullable<SourceConnector['feed']
     },
     read: (since, context) => timelines.read(own, context, since.getTime()),
     serves: (criteria) => instancesOf(criteria).length === 0,
-    // Only the timelines of small instances are read, and these may have no posts for a whole night.
+    // Only the timelines of small instances are read, and these can have no posts for a whole night.
     quietSeconds: 6 * 3_600,
   };
 }

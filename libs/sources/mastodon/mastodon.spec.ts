@@ -55,7 +55,7 @@ describe('the request to Mastodon with a token', () => {
     ['contains', 'lamp', 'lamp'],
     ['contains', 'desk lamp', '"desk+lamp"'],
     ['platform', 'lamp -led', 'lamp+-led'],
-  ] as const)('in mode %s for %s contains %s', async (match, query, text) => {
+  ] as const)('in mode `%s` for the query `%s` has the text `%s`', async (match, query, text) => {
     const { asked } = await read(withToken(), { query }, quiet, { match });
     expect(asked[0]).toBe(`/api/v2/search?q=${text}&type=statuses&limit=40`);
   });
@@ -69,7 +69,7 @@ describe('the request to Mastodon with a token', () => {
     expect((await read(withToken(), { query: 'desk lamp' }, answer)).fetched.warnings).toEqual([]);
   });
 
-  it('a token that is refused is reported, with the setting to check', async () => {
+  it('reports a refused token, with the setting to check', async () => {
     const reading = read(withToken(), { query: 'lamp' }, () => ({
       status: 401,
       body: { error: 'ungültig' },
@@ -82,7 +82,7 @@ describe('the request to Mastodon with a token', () => {
 });
 
 describe('the request to Mastodon without a token', () => {
-  it('asks for hashtags, four in one request, and the check reports this', async () => {
+  it('asks for hashtags, at most four in one request, and causes a warning that only hashtags are searched', async () => {
     const terms = ['Acme Rocket', 'C++', 'größe', '東京', 'x-ray', '2026', '💡'];
     const { asked, fetched, requests } = await read(withoutToken(), { terms }, (path) => ({
       body: path.includes('acmerocket') || path.includes('xray') ? [status(1, SPEC_NOW)] : [],
@@ -96,7 +96,7 @@ describe('the request to Mastodon without a token', () => {
     expect(fetched.items.map(({ itemId }) => itemId)).toEqual([statusUri(1)]);
   });
 
-  it('in mode platform asks for posts that have both query and term as hashtags', async () => {
+  it('in mode `platform` asks for posts that have both query and term as hashtags', async () => {
     const init = { query: 'led', terms: ['lamp', 'light'] };
     const { asked } = await read(withoutToken(), init, quiet, { match: 'platform' });
     expect(asked).toEqual([
@@ -105,7 +105,7 @@ describe('the request to Mastodon without a token', () => {
     ]);
   });
 
-  it('an unused hashtag does not hide the others, and costs a request only once an hour', async () => {
+  it('is repeated without its first hashtag if no post has this hashtag, which is then not put first again for an hour', async () => {
     const answer = (path: string): FakeAnswer => ({
       body: path.endsWith('/lamp') ? [status(1, SPEC_NOW)] : [],
     });
@@ -140,7 +140,7 @@ describe('the request to Mastodon without a token', () => {
     expect([items.length, gap, upstream.requests.length]).toEqual([80, false, 3]);
   });
 
-  it('a post that arrives late, with an old date, does not end the paging', async () => {
+  it('continues paging after a post that arrived late with an old date', async () => {
     const at = (minute: number) => new Date(SPEC_NOW.getTime() - minute * 60_000);
     const late = { created_at: '2026-03-01T00:00:00.000Z' };
     const pages = [[status(1, at(0)), status(2, at(1), late)], [status(3, at(2))], []];
@@ -154,14 +154,17 @@ describe('the request to Mastodon without a token', () => {
     expect(asked.length).toBe(4);
   });
 
-  it.each([401, 422])('hashtags that require a sign-in (%i) are reported, with the setting', async (code) => {
-    const reading = read(withoutToken(), { query: 'lamp' }, () => ({ status: code, body: { error: 'x' } }));
-    await expect(reading).rejects.toMatchObject({
-      kind: 'unauthorized',
-      message: `mastodon answered ${code}: the server shows its posts only to its own accounts; set SOURCE_MASTODON_TOKEN`,
-      reach: 'upstream',
-    });
-  });
+  it.each([401, 422])(
+    'reports that hashtags require a sign-in (status %i), with the setting',
+    async (code) => {
+      const reading = read(withoutToken(), { query: 'lamp' }, () => ({ status: code, body: { error: 'x' } }));
+      await expect(reading).rejects.toMatchObject({
+        kind: 'unauthorized',
+        message: `mastodon answered ${code}: the server shows its posts only to its own accounts; set SOURCE_MASTODON_TOKEN`,
+        reach: 'upstream',
+      });
+    },
+  );
 });
 
 describe('the public timeline of an instance', () => {
@@ -185,7 +188,7 @@ describe('the public timeline of an instance', () => {
     expect([fetched.gap, fetched.warnings, fetched.items.length]).toEqual([false, [], 80]);
   });
 
-  it('is only measured, once an hour, if it has too many posts', async () => {
+  it('is measured only once, and not read, if it has too many posts', async () => {
     const { fetched, paths, again } = await searched(1);
     expect(fetched.warnings).toEqual([TAGS_ONLY]);
     const before = paths().length;
@@ -249,7 +252,7 @@ describe('criteria on Mastodon', () => {
     expect(withoutToken().checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
   });
 
-  it('can be a term without a possible hashtag if there is a token', () => {
+  it('can be a query that contains no possible hashtag if there is a token', () => {
     expect(withToken().checkCriteria(criteriaOf({ query: '💡', sort: 'newest' }))).toEqual([]);
   });
 

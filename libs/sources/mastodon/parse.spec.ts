@@ -132,7 +132,7 @@ describe('posts of Mastodon', () => {
     });
   });
 
-  it('contain the other data that the instance sends', () => {
+  it('contain the card, the time of the last edit, the tags, the mentions, and the posts that they answer and quote', () => {
     const card = { url: 'https://lamps.example/', title: 'Lamps', description: 'All of them', type: 'link' };
     const more = {
       card,
@@ -158,7 +158,7 @@ describe('posts of Mastodon', () => {
     });
   });
 
-  it('keep their id and their date when they are edited', () => {
+  it('keep their id and their date if they are edited', () => {
     const edited = one({ content: '<p>Other words</p>', edited_at: '2026-03-04T13:00:00.000Z' });
     expect([edited?.itemId, edited?.publishedAt]).toEqual([statusUri(1), '2026-03-04T12:00:00.000Z']);
   });
@@ -175,11 +175,11 @@ describe('posts of Mastodon', () => {
     ],
     ['a date in the future and no id', '2031-01-01T00:00:00.000Z', 'AbCdEf', undefined],
     ['an id of other software', '2026-03-01T00:00:00.000Z', 'AbCdEf', '2026-03-01T00:00:00.000Z'],
-  ])('have a date not after their arrival, or no date, for %s', (_, created_at, id, publishedAt) => {
+  ])('have no publication time that is after their arrival: %s', (_, created_at, id, publishedAt) => {
     expect(one({ created_at, ...(id && { id }) })?.publishedAt).toBe(publishedAt);
   });
 
-  it('are counted if they are not public or cannot be read, and the other items are kept', () => {
+  it('are left out and counted if they are not public or cannot be read; the other posts are kept', () => {
     const { items, warnings } = parseTimeline(
       [
         status(1, SPEC_NOW),

@@ -72,9 +72,9 @@ function pageOf(statuses: readonly unknown[], origin: ResponseOrigin): StatusPag
 }
 
 /**
- * When the instance received a status, which may be hours after the author's server set `created_at`. In Mastodon, the
- * id begins with this time in milliseconds (lib/mastodon/snowflake.rb). If the id does not begin with a time (other
- * software), `created_at` is used.
+ * Returns when the instance received a status. This can be hours after the author's server set `created_at`. In
+ * Mastodon, the id begins with this time in milliseconds (lib/mastodon/snowflake.rb). If the id does not begin with a
+ * time (other software), `created_at` is used.
  */
 function arrivalOf(status: JsonRecord | undefined): number | undefined {
   const id = textOf(status?.['id']) ?? '';

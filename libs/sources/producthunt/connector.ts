@@ -77,7 +77,7 @@ async function readPosts(
     const next = cursor === undefined || cursor === after ? undefined : () => read(cursor);
     return { items, warnings, next };
   };
-  // The request contains the start time. A known post does not end the read, because older posts may have become
+  // The request contains the start time. A known post does not end the read, because older posts can have become
   // visible after the known post.
   return readPages(await read(null), { known: () => false, since, pageCap });
 }

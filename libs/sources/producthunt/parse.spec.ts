@@ -101,11 +101,11 @@ describe('posts of Product Hunt', () => {
     ]);
   });
 
-  it('may have no tagline and no description', () => {
+  it('can have no tagline and no description', () => {
     expect(one({ tagline: null, description: null })?.text).toBe('');
   });
 
-  it('are counted if they cannot be read, and the other items are kept', () => {
+  it('are left out and counted if they cannot be read; the other items are kept', () => {
     const { items, warnings } = page(
       post(1, SPEC_NOW),
       null,

@@ -194,7 +194,7 @@ describe('signing in to Product Hunt', () => {
     });
   });
 
-  it('is reported if it is refused, and retried at the next read', async () => {
+  it('fails if it is refused, and nothing is stored in the session', async () => {
     const session = new Map<string, unknown>();
     const answer = () => ({ status: 400, body: { error: 'invalid_grant' } });
     await expect(read({ query: 'lamp' }, answer, { session }, asApplication())).rejects.toMatchObject({
@@ -215,7 +215,7 @@ describe('signing in to Product Hunt', () => {
   });
 });
 
-describe('faults of Product Hunt', () => {
+describe('faults of Product Hunt:', () => {
   const limit = (details: object) => ({ data: null, errors: [{ error: 'rate_limit_reached', details }] });
 
   it.each([
@@ -284,7 +284,7 @@ describe('criteria and settings of Product Hunt', () => {
     [{ SOURCE_PRODUCTHUNT_CLIENT_ID: 'a' }, [missing]],
     [{ SOURCE_PRODUCTHUNT_CLIENT_ID: 'a', SOURCE_PRODUCTHUNT_CLIENT_SECRET: 'b' }, []],
     [{ SOURCE_PRODUCTHUNT_TOKEN: 'c' }, []],
-  ])('the settings %j lack %j', (env, missingSettings) => {
+  ])('with the environment %j lack the settings %j', (env, missingSettings) => {
     expect(createSources(env).get('producthunt')).toMatchObject({
       configured: missingSettings.length === 0,
       missingSettings,

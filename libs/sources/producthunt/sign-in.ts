@@ -11,7 +11,7 @@ export interface ProducthuntSettings {
   clientSecret: string;
 }
 
-/** Returns the settings to check when a sign-in is refused. */
+/** Returns the settings to check if a sign-in is refused. */
 export function settingsInUse({ token }: ProducthuntSettings): string {
   return token === ''
     ? 'SOURCE_PRODUCTHUNT_CLIENT_ID and SOURCE_PRODUCTHUNT_CLIENT_SECRET'

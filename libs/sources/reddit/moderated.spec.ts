@@ -35,7 +35,7 @@ describe('the subreddits that a user moderates', () => {
     },
   );
 
-  it('cause the fault not_found for an unknown user', async () => {
+  it('cause the fault `not_found` for an unknown user', async () => {
     await expect(lookup({ message: 'Not Found', error: 404 }, 404).reading).rejects.toMatchObject({
       kind: 'not_found',
     });

@@ -2,7 +2,7 @@ import { SPEC_NOW } from '../testing/fake-upstream.js';
 import { parseListing } from './index.js';
 import { commentThing, listing, postThing } from './testing/fixtures.js';
 
-describe('posts and comments of reddit', () => {
+describe('posts and comments of reddit:', () => {
   const one = (thing: object) => parseListing(listing([thing])).items[0];
   const bodyOf = (thing: object) => JSON.parse(one(thing)?.bodyJson ?? '{}') as Record<string, unknown>;
 

@@ -139,7 +139,7 @@ function commonOf(thing: JsonRecord, prefix: 't1' | 't3') {
   const path = textOf(thing['permalink']) ?? commentPath(thing, id, subreddit);
   if (path === undefined) return 'no permalink';
   const name = `${prefix}_${id}`;
-  // Posts of a deleted account may remain, without an author.
+  // Posts of a deleted account can remain, without an author.
   const named = textOf(thing['author']);
   const author = named === '[deleted]' ? undefined : named;
   const url = `${SITE}${path}`;

@@ -60,7 +60,7 @@ describe('the request to reddit', () => {
     ]);
   });
 
-  it('contains the unchanged words in mode platform, and comments are not requested', async () => {
+  it('contains the unchanged words in mode `platform`, and comments are not requested', async () => {
     expect(await asked({ query: 'title:lamp NOT led' }, { match: 'platform' })).toEqual([
       '/search?q=title:lamp NOT led&sort=new&type=link&limit=100&raw_json=1',
     ]);
@@ -90,7 +90,7 @@ describe('the request to reddit', () => {
       '"a b" is not the name of a subreddit',
     ],
     [{ query: 'x '.repeat(300) }, 'query', 'reddit takes at most 512 characters'],
-  ])('cannot be %j', (init, path, message) => {
+  ])('is not sent for the criteria %j, which are refused at %s: %s', (init, path, message) => {
     expect(connector.checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
   });
 

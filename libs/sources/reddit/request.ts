@@ -93,7 +93,7 @@ export function moderatedUrl(username: string): string {
   return urlOf(`/user/${encodeURIComponent(username)}/moderated_subreddits`, {});
 }
 
-/** Reddit's data about a user. */
+/** Returns the address of reddit's data about a user. */
 export function aboutUrl(username: string): string {
   return urlOf(`/user/${encodeURIComponent(username)}/about`, {});
 }

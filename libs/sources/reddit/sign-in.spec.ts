@@ -73,16 +73,19 @@ describe('signing in to reddit', () => {
     [{ status: 401, body: { message: 'Unauthorized', error: 401 } }, 'unauthorized'],
     [{ body: { error: 'invalid_grant' } }, 'unauthorized'],
     [{ body: {} }, 'unknown_shape'],
-  ] as const)('is reported, with the settings to check, if it is refused with %j', async (answer, kind) => {
-    const upstream = fakeUpstream('reddit', () => answer, { settings: connector.requiredSettings.flat() });
-    const session = new Map();
-    const fault = await connector
-      .search(criteria, fakeContext(upstream.http, { session }))
-      .catch((error: unknown) => error);
-    expect(fault).toMatchObject({ kind });
-    if (kind === 'unauthorized') {
-      expect(String(fault)).toContain('SOURCE_REDDIT_CLIENT_ID and SOURCE_REDDIT_CLIENT_SECRET');
-    }
-    expect(session.size).toBe(0);
-  });
+  ] as const)(
+    'fails if it is answered with %j; the error of a refusal names the settings to check',
+    async (answer, kind) => {
+      const upstream = fakeUpstream('reddit', () => answer, { settings: connector.requiredSettings.flat() });
+      const session = new Map();
+      const fault = await connector
+        .search(criteria, fakeContext(upstream.http, { session }))
+        .catch((error: unknown) => error);
+      expect(fault).toMatchObject({ kind });
+      if (kind === 'unauthorized') {
+        expect(String(fault)).toContain('SOURCE_REDDIT_CLIENT_ID and SOURCE_REDDIT_CLIENT_SECRET');
+      }
+      expect(session.size).toBe(0);
+    },
+  );
 });

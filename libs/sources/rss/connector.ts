@@ -78,7 +78,7 @@ function allFeedsFailedError(first: UpstreamError, faults: readonly UpstreamErro
   );
 }
 
-// A feed has only one page. If even its oldest entry is new, other entries may have been added and removed between two
+// A feed has only one page. If even its oldest entry is new, other entries can have been added and removed between two
 // reads.
 function mayHaveMissedEntries({ items }: FeedAnswer, context: FetchContext): boolean {
   const { since } = context;

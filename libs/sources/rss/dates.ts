@@ -35,7 +35,7 @@ const LAST_YEAR = 2100;
 // 2026-03-04T12:00:00.5+01:00, 2026-03-04 12:00, 2026-03-04, 2026-03
 const ISO =
   /^(\d{4})-(\d\d)(?:-(\d\d))?(?:[T\s]+(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,3})\d*)?)?\s*(Z|[A-Z]{2,4}|[+-]\d\d:?\d\d)?)?$/i;
-// Wed, 04 Mar 2026 12:00:00 +0100; the weekday, the time, the seconds and the zone may be missing.
+// Wed, 04 Mar 2026 12:00:00 +0100; the weekday, the time, the seconds and the zone can be missing.
 const RFC_822 =
   /^(?:\p{L}+\.?,?\s+)?(\d{1,2})[\s-]+([a-z]{3})[a-z]*\.?,?[\s-]+(\d{4}|\d\d)(?:,?\s+(\d\d?):(\d\d)(?::(\d\d))?(?:\.\d+)?\s*([A-Z]{1,4}|[+-]\d\d:?\d\d)?)?(?:\s*\(.*\))?$/iu;
 // March 4, 2026 12:00:00 +0100

@@ -23,7 +23,7 @@ const MAX_PARTS = 500_000;
 const FORMATS = 'RSS, Atom, RDF or JSON Feed';
 const ROOTS = new Set(['rss', 'feed', 'rdf']);
 const HTML = /^<(?:!doctype\s+html|html|head|body|title|meta|link|script|style|div|p|h1|center|table)[\s>]/i;
-// Content that may precede the first element: blanks, comments, declarations and processing instructions.
+// Content that can precede the first element: blanks, comments, declarations and processing instructions.
 const PROLOG = /^(?:\s|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)*/;
 
 /**
@@ -42,7 +42,10 @@ export function readDocument(text: string): FeedDocument {
   return isJson ? readJson(source) : readXml(source);
 }
 
-/** Counts characters, also characters in texts, because counting only real parts would need a parser. */
+/**
+ * Refuses a text with too many parts. Counts the characters that begin a part, also inside values, because only a
+ * parser could distinguish them.
+ */
 function refuseTooManyParts(text: string, begins: RegExp): void {
   for (let count = 0; begins.test(text); count += 1)
     if (count >= MAX_PARTS)

@@ -24,7 +24,7 @@ export interface CachedFeed extends Validators {
 export interface FeedFailure {
   /** Number of consecutive failures. */
   failures: number;
-  /** When the feed may be requested again (ms since the epoch). */
+  /** When the feed can be requested again (ms since the epoch). */
   until: number;
   kind: UpstreamErrorKind;
   reason: string;
@@ -36,7 +36,8 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const FIRST_WAIT_MS = 5_000;
 const MAX_WAIT_MS = 15 * 60_000;
 /**
- * A response is shared for this time even if the publisher allows less, but at most for half of the search's interval.
+ * A response is shared for this time even if the publisher asks for a shorter wait, but at most for half of the
+ * search's interval.
  */
 const MIN_SHARED_MS = 5_000;
 
@@ -74,7 +75,7 @@ export class FeedCache {
     return now.getTime() - answer.readAt < Math.min(intervalSeconds * 500, reusableMs) ? answer : undefined;
   }
 
-  /** Returns why the feed gets no requests at the moment; undefined if it may be requested. */
+  /** Returns why the feed gets no requests at the moment; undefined if it can be requested. */
   failureOf(feedUrl: string): FeedFailure | undefined {
     const failure = this.failedFeeds.get(feedUrl);
     return failure && failure.until > this.context.now.getTime() ? failure : undefined;

@@ -16,7 +16,7 @@ export function feedUrlsOf(criteria: Criteria): string[] {
   ];
 }
 
-/** Returns the feeds' servers, by the address of a feed. */
+/** Returns the address of each feed as a named server. */
 export function feedServers(criteria: Criteria): NamedServer[] {
   return feedUrlsOf(criteria).map((url) => ({ path: PATH, url }));
 }
@@ -49,7 +49,7 @@ function faultOf(entry: string): string | undefined {
 
 function entriesOf(criteria: Criteria): string[] {
   const value = (criteria.filters as JsonObject | undefined)?.['feed_urls'];
-  // An address may contain a comma, so a comma separates two addresses only if an address follows it.
+  // An address can contain a comma, so a comma separates two addresses only if an address follows it.
   const entries = typeof value === 'string' ? value.split(/\s*,\s*(?=[a-z]+:)|\s+/i) : value;
   if (!Array.isArray(entries)) return [];
   return entries.flatMap((entry) => (typeof entry === 'string' && entry.trim() !== '' ? [entry.trim()] : []));

@@ -228,7 +228,7 @@ describe('reading a feed', () => {
       expect(asked().filter((url) => url === B).length).toBe(60);
     });
 
-    it('sends one server only a few requests at the same time', async () => {
+    it('sends one server at most four requests at the same time', async () => {
       let [underWay, max] = [0, 0];
       const urls = Array.from({ length: 20 }, (_, n) => `${HOST}/${n}`);
       const { http } = fakeUpstream('rss', () => ({ body: feed }));
@@ -270,7 +270,7 @@ describe('reading a feed', () => {
       },
     );
 
-    it('requests a feed again for a first poll, because items that are missing in it would later count as new', async () => {
+    it('requests a feed again for a first poll, even if the publisher asks for a longer wait', async () => {
       const { search, requests } = searches(() => ({
         body: feed,
         headers: { 'cache-control': 'max-age=300' },
@@ -295,7 +295,7 @@ describe('reading a feed', () => {
     });
   });
 
-  it('does not show the query of an address in the error, because it may contain a key', async () => {
+  it('does not show the query of an address in the error, because the query can contain a key', async () => {
     const { check } = checks(() => ({ status: 403 }), [`${OTHER_URL}?key=s3cret`]);
     await expect(check()).rejects.toMatchObject({ message: expect.not.stringContaining('s3cret') as string });
   });

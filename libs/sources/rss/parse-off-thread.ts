@@ -18,8 +18,7 @@ interface Threads {
 
 const TICK_MS = 100;
 /**
- * On a busy machine a thread may have to wait for a processor. A task may take up to this many times its maximum
- * processor time.
+ * On a busy machine a thread waits for a processor. A task is aborted after this many times its maximum processor time.
  */
 const MAX_WAIT_FACTOR = 10;
 /** Duration of a clock tick of `/proc`: there are 100 ticks per second on every Linux on which Node runs. */
@@ -56,7 +55,7 @@ async function run(
   const { port1, port2 } = new MessageChannel();
   const tooLong = new AbortController();
   let timer: NodeJS.Timeout | undefined;
-  // The time is measured from the beginning of the task, because starting a thread may take long.
+  // The time is measured from the beginning of the task, because starting a thread can take long.
   port1.once('message', ({ thread }: ParseBegin) => (timer = limitTime(thread, timeMs, tooLong)));
   try {
     const options = { transferList: [port2], signal: tooLong.signal };
@@ -79,7 +78,7 @@ async function run(
 /**
  * Aborts a task that uses too much processor time (the feed is the cause) or waits too long for a processor (the
  * machine is the cause). The wait is counted in ticks and not by the clock: if this process was stopped for a while,
- * the clock would abort a task whose result may already have arrived.
+ * the clock would abort a task whose result has perhaps already arrived.
  */
 function limitTime(thread: string | undefined, timeMs: number, task: AbortController): NodeJS.Timeout {
   let usedBefore = processorMs(thread);

@@ -99,7 +99,7 @@ describe('articles', () => {
     });
   });
 
-  it('have the text of their content, and a summary that is never HTML', () => {
+  it('have the text of their content, and a summary without HTML', () => {
     const article = item(
       '<guid>1</guid><description>Short.</description><content:encoded><![CDATA[<p>Long</p><script>x</script><p>story</p>]]></content:encoded>',
     );
@@ -155,7 +155,7 @@ describe('articles', () => {
     expect(one(rss(entry), { url: 'https://moved.example/z/feed' })?.url).toBe('https://moved.example/z/a');
   });
 
-  it('keep their id when the feed moves or they change, and have another id in another feed', () => {
+  it('keep their id if the feed moves or they change, and have another id in another feed', () => {
     const entry = '<item><guid>7</guid><title>Old</title></item>';
     const changed = '<item><guid>7</guid><title>New</title></item>';
     expect(one(rss(changed), { url: 'https://moved.example/' })?.itemId).toBe(one(rss(entry))?.itemId);
@@ -213,7 +213,7 @@ describe('feeds with faults', () => {
     ['in a CDATA section', `${rss(entry).split('</channel>')[0]}<item><title><![CD`],
     ['between entries', rss(entry).split('</channel>')[0] ?? ''],
     ['in the last tag', rss(entry).trimEnd().slice(0, -1)],
-  ])('are read up to their end, also if they end %s', (_, feed) => {
+  ])('are read as far as they go if they end %s', (_, feed) => {
     const { items, warnings } = parse(feed);
     expect(items.map(({ title }) => title)).toEqual(['Lamp']);
     expect(warnings).toContain('rss: the end of the feed is missing; the entries before it were read');

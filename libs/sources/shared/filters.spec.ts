@@ -61,7 +61,7 @@ describe('the market of a search', () => {
     ['global', undefined],
     ['', undefined],
     ['en-US', undefined],
-  ])('%j is the country %j', (market, country) => {
+  ])('with the value %j is the country %j', (market, country) => {
     expect(countryOf(criteriaOf({ market }))).toBe(country);
   });
 });

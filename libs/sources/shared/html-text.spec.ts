@@ -26,7 +26,7 @@ describe('HTML as text', () => {
     ['characters that stores refuse are removed', 'a\u0000b\ud800c', 'abc'],
     ['empty text stays empty', '', ''],
     ['tags that never end are removed', 'a <b', 'a'],
-  ])('%s', (_, html, text) => {
+  ])('is converted so that %s', (_, html, text) => {
     expect(htmlToText(html)).toBe(text);
   });
 

@@ -30,7 +30,7 @@ describe('the servers in a search', () => {
     ['[::1]', undefined],
     ['a b.example', undefined],
     ['', undefined],
-  ])('%j is the host %j', (text, host) => {
+  ])('are read from the text %j as the host %j', (text, host) => {
     expect(hostOf(text)).toBe(host);
   });
 
@@ -59,7 +59,7 @@ describe('the servers in a search', () => {
       ['a.example', 'b.example', 'c.example', 'd.example', 'e.example', 'f.example'],
       'must have at most 5 values',
     ],
-  ])('%j have the fault %j', (instances, message) => {
+  ])('with the value %j have the fault %j', (instances, message) => {
     const faults = message === undefined ? [] : [{ path: 'filters.instances', message }];
     const criteria = criteriaOf(instances === undefined ? {} : { filters: { instances } });
     expect(instanceFaults(criteria, 'lamps.example')).toEqual(faults);
@@ -74,7 +74,7 @@ describe('the servers in a search', () => {
   });
 });
 
-describe('reading several servers', () => {
+describe('reading several servers:', () => {
   const nothing: Fetched = { items: [], gap: false, warnings: [] };
   const failing = (host: string, waitMs?: number) =>
     new UpstreamError('server_error', `lemmy answered 500 (${host[0]})`, 500, waitMs);

@@ -25,7 +25,7 @@ describe('an item of any source', () => {
     ['comment', true],
     ['answer', true],
     ['story', false],
-  ])('has for the kind %s the title of its parent: %s', (kind, titleOfParent) => {
+  ])('of the kind `%s` has the value %s of `titleOfParent`', (kind, titleOfParent) => {
     expect(buildItem('hackernews', { ...PARTS, kind, title: 'A lamp' })).toMatchObject({ titleOfParent });
   });
 
@@ -51,7 +51,7 @@ describe('an item of any source', () => {
       body: { id: huge, text: huge, html: huge, tags: Array.from({ length: 5000 }, () => huge), raw: NaN },
     });
 
-  it('fits into a message for any data of the upstream', () => {
+  it('fits into a message even if every field from the upstream is huge', () => {
     const item = hugeItem();
     expect(toBinary(ItemSchema, item).length).toBeLessThan(320 * 1024);
     expect(item.truncated).toBe(true);

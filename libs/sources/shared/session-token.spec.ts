@@ -43,7 +43,7 @@ describe('a token of the session', () => {
     expect(made.length).toBe(3);
   });
 
-  it('is kept if another error occurs', async () => {
+  it('is kept after an error that is not a refusal', async () => {
     const { made, token } = numbered();
     await expect(askWithToken(token, () => Promise.reject(new Error('down')))).rejects.toThrow('down');
     expect([await sessionToken(token), made.length]).toEqual([1, 1]);

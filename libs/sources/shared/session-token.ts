@@ -19,7 +19,7 @@ export async function sessionToken<T>(token: SessionToken<T>): Promise<T> {
     if (!kept) return keepInSession(session, key, make());
     const value = await kept;
     if (!isGood || isGood(value)) return value;
-    // Another read may have renewed the token meanwhile.
+    // Another read can have renewed the token meanwhile.
     if (session.get(key) === kept) return keepInSession(session, key, make());
   }
 }
@@ -45,7 +45,7 @@ export async function askWithToken<T, R>(
     return await ask(given);
   } catch (error) {
     if (!isRefused(error)) throw error;
-    // Another read may have renewed the token meanwhile, so only the refused token is removed.
+    // Another read can have renewed the token meanwhile, so only the refused token is removed.
     const kept = session.get(key);
     if ((await kept) === given && session.get(key) === kept) session.delete(key);
     return ask(await sessionToken(token));

@@ -84,7 +84,7 @@ export const MAX_ENTRIES = 10_000;
 /**
  * Reads at most the first 10,000 entries, and returns each item once. `warnings` counts the entries that cannot be
  * read or are left out.
- * @throws UpstreamError `unknown_shape` when there are entries and none of them can be read
+ * @throws UpstreamError `unknown_shape` if there are entries and none of them can be read
  */
 export function readEntries<Entry>(
   source: SourceId,

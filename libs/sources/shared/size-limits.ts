@@ -29,7 +29,7 @@ const STAGES: readonly JsonLimits[] = [
 ];
 const MAX_DEPTH = 6;
 const KEY_BYTES = 256;
-/** In UTF-16 units. `cutText` may cut a longer character; nearly all characters are shorter. */
+/** In UTF-16 units. `cutText` can cut a longer character; nearly all characters are shorter. */
 const WIDEST_CHARACTER = 64;
 
 const characters = new Intl.Segmenter('und', { granularity: 'grapheme' });

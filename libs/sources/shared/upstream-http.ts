@@ -7,7 +7,7 @@ import { statusError } from './status-error.js';
 
 /** Callbacks of the lane for each request. */
 export interface UpstreamBudget {
-  /** Resolves when the request may be sent; rejects if it must not be sent. */
+  /** Resolves when the request can be sent; rejects if it must not be sent. */
   before(request: UpstreamRequest): Promise<void>;
   /** Called once for each sent request. If there was no response, the status is 0 and the headers are empty. */
   after(answer: { status: number; headers: Record<string, string> }, request: UpstreamRequest): void;

@@ -7,7 +7,7 @@ import { UpstreamError, type FetchContext } from '../source.js';
 export const TOKEN_SETTING = 'SOURCE_STACKOVERFLOW_TOKEN';
 /** The name of the daily quota: requests. */
 export const QUOTA = 'requests';
-/** Days are counted in UTC. */
+/** Returns the end of the quota's day: the next 00:00 UTC. */
 export const nextReset = nextMidnightIn('UTC');
 
 const API = 'https://api.stackexchange.com/2.3';

@@ -17,7 +17,7 @@ import {
   wantsAnswers,
 } from './request.js';
 
-/** The key may be empty. Then Stack Exchange allows 300 requests a day (10,000 with a key). */
+/** The key can be empty. Then Stack Exchange allows 300 requests a day (10,000 with a key). */
 export interface StackoverflowSettings {
   /** The key of an application (stackapps.com). It is not secret. */
   key: string;

@@ -2,14 +2,14 @@ import { createStackoverflowConnector } from './index.js';
 import { wrapped } from './testing/fixtures.js';
 import { read } from './testing/search.js';
 
-describe('waits and faults of Stack Exchange', () => {
+describe('waits and faults of Stack Exchange:', () => {
   it('a wait that a successful response asks for is passed to the lane', async () => {
     const answers = () => wrapped([], { backoff: 12 });
     const { heldOff } = await read({ query: 'lamp' }, { answers, more: { match: 'platform' } });
     expect(heldOff).toEqual([{ waitMs: 12_000, reason: 'stackoverflow asked to wait 12 s' }]);
   });
 
-  it('after the last request of the day, the lane sends no requests until midnight UTC', async () => {
+  it('a response that leaves no requests of the day closes the quota until midnight UTC', async () => {
     const answers = () => wrapped([], { quota_remaining: 0 });
     const { heldOff } = await read({ query: 'lamp' }, { answers, more: { match: 'platform' } });
     expect(heldOff).toEqual([
@@ -101,7 +101,7 @@ describe('waits and faults of Stack Exchange', () => {
     },
   );
 
-  it('a key that is refused is reported, with the setting to check', async () => {
+  it('the error of a refused key names the setting to check', async () => {
     const answers = () => ({
       status: 400,
       body: {

@@ -10,7 +10,7 @@ describe('questions and answers of Stack Exchange', () => {
   const bodyOf = (item: ReturnType<typeof asked>) =>
     JSON.parse(item?.bodyJson ?? '{}') as Record<string, unknown>;
 
-  it('a question is converted to an item', () => {
+  it('are converted to items: a question', () => {
     expect(asked()).toMatchObject({
       itemId: 'stackoverflow:question:8999999',
       eventType: 'stackoverflow_question.created',
@@ -56,7 +56,7 @@ describe('questions and answers of Stack Exchange', () => {
     });
   });
 
-  it('an answer has the same keys as a question, and the title of its question', () => {
+  it('are converted to items with the same keys; an answer has the title of its question', () => {
     expect(answered()).toMatchObject({
       itemId: 'stackoverflow:answer:7999999',
       eventType: 'stackoverflow_answer.created',
@@ -78,7 +78,7 @@ describe('questions and answers of Stack Exchange', () => {
     });
   });
 
-  it('an answer without title and link has an address with its number', () => {
+  it('have an address with the number of the answer if an answer has no title and no link', () => {
     const item = answered({ title: undefined, link: undefined });
     expect([item?.title, item?.url]).toEqual(['', 'https://stackoverflow.com/a/7999999']);
   });
@@ -98,13 +98,13 @@ describe('questions and answers of Stack Exchange', () => {
     expect([item?.url, item?.itemId]).toEqual([url, `${site}:answer:7999999`]);
   });
 
-  it('titles and names are unescaped once', () => {
+  it('have titles and names that are unescaped once', () => {
     const owner = { display_name: 'a&amp;lt;b' };
     const item = asked({ title: '&amp;lt;b&amp;gt; &#39;x&#39; &lt;i&gt;', owner });
     expect([item?.title, item?.author]).toEqual(["&lt;b&gt; 'x' <i>", 'a&lt;b']);
   });
 
-  it('code keeps its lines', () => {
+  it('keep the lines of code', () => {
     const body = '<p>Try</p>\n\n<pre><code>if (a &lt; b) {\n  lamp();\n}\n</code></pre>\n';
     expect(asked({ body })?.text).toBe('Try\n\nif (a < b) {\n  lamp();\n}');
   });
@@ -131,7 +131,7 @@ describe('questions and answers of Stack Exchange', () => {
     });
   });
 
-  it('keep their id and date when they are edited', () => {
+  it('keep their id and date if they are edited', () => {
     const edited = asked({ title: 'Other words', last_edit_date: 1772625700 });
     expect([edited?.itemId, edited?.publishedAt]).toEqual([
       'stackoverflow:question:8999999',
@@ -139,7 +139,7 @@ describe('questions and answers of Stack Exchange', () => {
     ]);
   });
 
-  it('are counted if they cannot be read, and the other items are kept', () => {
+  it('are left out and counted if they cannot be read; the other items are kept', () => {
     const { items, warnings } = parseQuestions(
       { items: [question(1, SPEC_NOW), {}, question(2, SPEC_NOW, { creation_date: 'soon' })] },
       'stackoverflow',

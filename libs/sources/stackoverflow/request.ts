@@ -63,8 +63,8 @@ export function queriesOf(criteria: Criteria): string[] {
 }
 
 /**
- * True if answers are also read. The upstream's search finds only questions. So in mode `platform`, a search with words
- * returns no answers.
+ * Returns true if answers are also read. The upstream's search finds only questions. So in mode `platform`, a search
+ * with words returns no answers.
  */
 export function wantsAnswers(criteria: Criteria, match: MatchMode): boolean {
   return match !== 'platform' || alternativesOf(criteria).length === 0;
@@ -94,7 +94,7 @@ export function newestRequest(path: 'questions' | 'answers', slice: Slice): ApiR
   return { path, query: queryOf(slice) };
 }
 
-/** `since` minus the delay of the index, in epoch seconds, rounded down. */
+/** Returns `since` minus the delay of the index, in epoch seconds, rounded down to the shared step. */
 export function fromOf(since: Date | undefined, lagSeconds: number): number | undefined {
   if (!since) return undefined;
   const seconds = since.getTime() / 1000 - lagSeconds;

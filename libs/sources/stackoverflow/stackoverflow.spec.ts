@@ -38,7 +38,7 @@ describe('the request to Stack Exchange', () => {
     expect(connector.requestsPerSearch(criteriaOf({ terms: ['lamp', 'light'] }))).toBe(3);
   });
 
-  it('in mode platform asks only for questions', async () => {
+  it('in mode `platform` asks only for questions', async () => {
     const { asked } = await read({ query: 'lamp' }, { more: { match: 'platform' } });
     expect(asked.length).toBe(1);
   });
@@ -81,14 +81,14 @@ describe('the request to Stack Exchange', () => {
     expect(fetched.warnings).toEqual([]);
   });
 
-  it('creates the filter for answers once for each lane', async () => {
+  it('for the filter of answers is sent once for each lane', async () => {
     const session = new Map<string, unknown>();
     await read({ query: 'lamp' }, { more: { session } });
     const { asked } = await read({ query: 'light' }, { more: { session } });
     expect(asked.filter((path) => path.includes('filters')).length).toBe(0);
   });
 
-  it('creates the filter at the next read if the creation failed', async () => {
+  it('for the filter of answers stores nothing in the session if it fails', async () => {
     const session = new Map<string, unknown>();
     const upstream = fakeUpstream('stackoverflow', ({ at }) =>
       at.pathname.endsWith('/filters/create') ? wrapped([{}]) : wrapped([]),
@@ -155,7 +155,7 @@ describe('the feed of Stack Overflow', () => {
     expect(upstream.requests[0]?.at.searchParams.get('fromdate')).toBe('1772622000');
   });
 
-  it('needs one page of questions and one page of answers for up to an hour', () => {
+  it('needs one page of questions and one page of answers for up to fifty minutes, and more pages for a longer time', () => {
     expect([60, 3_000, 36_000].map((seconds) => connector.feed?.pagesFor(seconds))).toEqual([2, 2, 19]);
   });
 

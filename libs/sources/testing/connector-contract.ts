@@ -57,7 +57,7 @@ export function describeConnector(name: string, source: ContractCase): void {
   };
   const faultOf = (answer: FakeAnswer) => faultOfRead(read(() => answer));
 
-  describe(`${name} fulfils the contract of every source`, () => {
+  describe(`the contract of every source, applied to ${name}:`, () => {
     describeFaults(source, faultOf);
     describeItems(source, read);
     if (source.pageSize !== undefined) describePaging(source, source.pageSize, read);
@@ -168,14 +168,14 @@ function describePaging(source: ContractCase, pageSize: number, read: Read): voi
     expect([fetched.items.length, fetched.gap, asked.length]).toEqual([pageSize, false, 1]);
   });
 
-  it('a later poll reads pages until it finds a known item', async () => {
+  it('a later check reads pages until it finds a known item', async () => {
     const knownId = source.itemIdOf(pageSize + 5);
     const { fetched, asked } = await read(serve, { known: (itemId) => itemId === knownId });
     expect([fetched.gap, asked.length]).toEqual([false, 2]);
     expect(fetched.items.map((item) => item.itemId)).toContain(knownId);
   });
 
-  it('a later poll reads pages until `since`', async () => {
+  it('a later check reads pages until `since`', async () => {
     const since = posts[pageSize + Math.floor(pageSize / 2)]?.at;
     const { fetched, asked } = await read(serve, { since });
     expect([fetched.gap, asked.length]).toEqual([false, 2]);

@@ -71,7 +71,7 @@ export function describeRecorded(
       const files = readdirSync(folder).filter((file) => !NOT_AN_ANSWER.has(file));
       expect(Object.keys(table).sort()).toEqual(files.sort());
     });
-    it.each(Object.entries(table))('%s', async (file, expected) => {
+    it.each(Object.entries(table))('are read as the table states: %s', async (file, expected) => {
       expect(await outcomeOf(read(recordedOf(folder, file)), expected, shownId)).toEqual(expected);
     });
   });

@@ -49,7 +49,7 @@ async function readAll(first: Page, { since, pageCap, known }: FetchContext): Pr
       known(itemId) || (since && publishedAt !== undefined && publishedAt <= since.toISOString()),
   );
   if (!read.gap || !reachedBack) return read;
-  // New videos were read completely, but late ones may be on unread pages.
+  // New videos were read completely, but late ones can be on unread pages.
   const warning = `tiktok: videos that entered its search late were searched on ${pageCap} pages only`;
   return { ...read, gap: false, warnings: [...read.warnings, warning] };
 }

@@ -80,19 +80,22 @@ describe('signing in to TikTok', () => {
     [{ body: { error: 'invalid_client', error_description: 'Client key <b>' } }, 'unauthorized'],
     [{ status: 400, body: { error: 'invalid_request' } }, 'unauthorized'],
     [{ body: {} }, 'unknown_shape'],
-  ])('is reported if it fails with %j, and a refusal names the settings to check', async (answer, kind) => {
-    const session = new Map();
-    const fault: unknown = await search(
-      fakeUpstream('tiktok', () => answer),
-      { session },
-    ).catch((error: unknown) => error);
-    expect(fault).toMatchObject({ kind });
-    if (kind === 'unauthorized') {
-      expect(String(fault)).toContain('check SOURCE_TIKTOK_CLIENT_ID and SOURCE_TIKTOK_CLIENT_SECRET');
-      expect(String(fault)).not.toMatch(/<b>|s3cret/);
-    }
-    expect(session.size).toBe(0);
-  });
+  ])(
+    'fails if it is answered with %j; the error of a refusal names the settings to check',
+    async (answer, kind) => {
+      const session = new Map();
+      const fault: unknown = await search(
+        fakeUpstream('tiktok', () => answer),
+        { session },
+      ).catch((error: unknown) => error);
+      expect(fault).toMatchObject({ kind });
+      if (kind === 'unauthorized') {
+        expect(String(fault)).toContain('check SOURCE_TIKTOK_CLIENT_ID and SOURCE_TIKTOK_CLIENT_SECRET');
+        expect(String(fault)).not.toMatch(/<b>|s3cret/);
+      }
+      expect(session.size).toBe(0);
+    },
+  );
 });
 
 describe('the quota of TikTok', () => {

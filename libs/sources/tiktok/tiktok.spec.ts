@@ -109,7 +109,7 @@ describe('the request to TikTok', () => {
       'filters.region_code',
       'must be a country code such as "DE", or a list of them; "Germany" is not',
     ],
-  ])('cannot be %j', (init, path, message) => {
+  ])('is not sent for the criteria %j, which are refused at %s: %s', (init, path, message) => {
     expect(connector.checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
   });
 });
@@ -140,7 +140,7 @@ describe('the days of a request to TikTok', () => {
   });
 });
 
-describe('reading TikTok', () => {
+describe('a read of TikTok', () => {
   const since = new Date(SPEC_NOW.getTime() - DAY_MS);
   type Answers = readonly (string | { status: number; body: object })[];
   const serving = (answers: Answers) => {
@@ -205,7 +205,7 @@ describe('reading TikTok', () => {
     expect(first.requests.length).toBe(2);
   });
 
-  it('ends if TikTok reports a further page without its cursor, and reports a gap', async () => {
+  it('ends and reports a gap if TikTok reports a further page, but with the cursor of the page before', async () => {
     const upstream = serving([page([1], 100), page([2], 100)]);
     const { gap, warnings } = await read(upstream);
     expect([gap, warnings]).toEqual([true, ['tiktok reported a further page without its cursor']]);

@@ -28,9 +28,9 @@ export function daysOf({ since, now }: Pick<FetchContext, 'since' | 'now'>): Day
 }
 
 /**
- * True if all pages of the days must be read, and not only up to the first known video. This is necessary every six
- * hours, because videos that were indexed late are on pages with known videos. Stores the time in the history, so that
- * all watches of the search share the period.
+ * Returns true if all pages of the days must be read, and not only up to the first known video. This is necessary every
+ * six hours, because videos that were indexed late are on pages with known videos. Stores the time in the history, so
+ * that all watches of the search share the period.
  */
 export function isTimeForAll({ since, now, state }: Pick<FetchContext, 'since' | 'now' | 'state'>): boolean {
   const history = recordOf(state['history']);

@@ -58,7 +58,7 @@ async function search(criteria: Criteria, context: FetchContext): Promise<Fetche
   const observations = observationsOf(criteria, reported, since && seen && { happened: since, seen });
   const missed = (history.missedUntil ?? 0) > (since?.getTime() ?? Infinity) + OVERLAP_MS;
   context.state['history'] = writeHistory(
-    // Without a history, changes since the previous read are unknown. So watches that were read before may miss some.
+    // Without a history, changes since the previous read are unknown. So watches that were read before can miss some.
     kept || !since ? history : { ...history, missedUntil: now.getTime() },
     market,
   );

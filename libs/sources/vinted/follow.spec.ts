@@ -21,7 +21,7 @@ describe('the first scan', () => {
     expect(following.last?.gap).toBe(false);
   });
 
-  it('reads the minimum number of pages, and the next scan continues until it reaches them', async () => {
+  it('reads the minimum number of pages, and the next scan continues until it reaches the known listings', async () => {
     const site = new Site(ids(40));
     const first = await site.scan(undefined);
     expect([first.pages, first.whole, first.complete]).toEqual([2, false, true]);
@@ -63,7 +63,7 @@ describe('a new listing', () => {
     expect(following.last?.history.followed.has('old8')).toBe(true);
   });
 
-  it('is each listing of a scan without known listings, and the scan has a gap', async () => {
+  it('is assumed for each listing of a scan that contains no known listing, and the scan has a gap', async () => {
     const following = await followed(...ids(40));
     following.site.offers = [];
     following.site.put(...ids(40, 'new'));

@@ -26,7 +26,7 @@ export interface Followup {
    * listing is gone.
    */
   doubtful: string[];
-  /** True if there may be new listings that no scan has read. */
+  /** True if there can be new listings that no scan has read. */
   gap: boolean;
 }
 
@@ -153,7 +153,7 @@ class Follower {
     if (placed.length > 0) {
       return placed.some(({ places, indexes }) => places && (indexes.get(id) ?? Infinity) < places.newUpTo);
     }
-    // A promoted listing may appear anywhere, so only the time of its photo can show that the listing is new.
+    // A promoted listing can appear anywhere, so only the time of its photo can show that the listing is new.
     return Date.parse(photoUploadedAt ?? '') > this.before.scannedAt - PHOTO_LEAD_MS;
   }
 

@@ -163,7 +163,7 @@ describe('the stored state of a search of Vinted', () => {
     const fetched = await read(0, -60, { known });
     expect(news(fetched)).toEqual(Array.from({ length: 10 }, (_, n) => `listing.created ${vinted(400 - n)}`));
     expect(fetched.gap).toBe(false);
-    // A watch with a longer interval may have missed changes that were in the lost history.
+    // A watch with a longer interval can have missed changes that were in the lost history.
     expect((await read(10, -60)).gap).toBe(true);
     expect((await read(20, 10)).gap).toBe(false);
   });

@@ -105,7 +105,7 @@ describe('the history', () => {
     expect([photos(START), photos(START - 1), photos(START - 1, 1)]).toEqual([[photo], [], [photo]]);
   });
 
-  it('needs little space for a listing', async () => {
+  it('needs less than 270 characters for a listing', async () => {
     const entries = Array.from({ length: 288 }, (_, n) => catalogItem(n));
     const state = {};
     await reading(lamps, (request) => ({ body: catalogPage(entries, request) }), { state }).read;

@@ -9,7 +9,7 @@ import { listingUrl } from './request.js';
 export interface History {
   /** The time of the last scan. */
   scannedAt: number;
-  /** Changes before this time may be missing in the history. */
+  /** Changes before this time can be missing in the history. */
   missedUntil?: number | undefined;
   /** The list of each phrase. */
   lists: ReadonlyMap<string, KnownList>;
@@ -108,8 +108,8 @@ export function readHistory(value: unknown, market: Market): History | undefined
 function written({ listing, ...one }: Followed, scannedAt: number, address: string): JsonRecord {
   const { seller, shown } = listing;
   const url = shortUrl(listing.url, address);
-  // Only the first photo is stored, and only for listings that may still be reported: they have a change, are missing, or
-  // were in the last scan.
+  // Only the first photo is stored, and only for listings that can still be reported: they have a change, are missing,
+  // or were in the last scan.
   const photo = isWanted(one, scannedAt) ? listing.photos[0] : undefined;
   return {
     t: listing.title,

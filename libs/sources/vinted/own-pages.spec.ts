@@ -48,7 +48,7 @@ describe('a response without listings', () => {
     expect(news(await read(20, 10)).length).toBe(2);
   });
 
-  it('is accepted after two days', async () => {
+  it('is accepted if the last scan was two days ago', async () => {
     const { site, read } = search(4, 3, 2, 1);
     await read(0);
     site.entries = [];

@@ -18,7 +18,7 @@ export interface OwnPages {
 /**
  * Requests the own pages of the first few listings. A page that cannot be read is ignored, because the next scan also
  * shows whether the listing is gone. If Vinted gets too many requests or asks Earshot to wait, no further page is
- * requested, and the lane waits.
+ * requested, and the lane waits as long as Vinted asks.
  */
 export async function askOwnPages(
   ids: readonly string[],

@@ -6,7 +6,7 @@ const fr = marketOf('fr')!;
 const one = (more: Record<string, unknown> = {}) =>
   parseCatalog({ items: [catalogItem(1, more)] }, fr).listings[0];
 
-describe('the market of a text', () => {
+describe('the market', () => {
   it.each([
     ['fr', 'fr', 'https://www.vinted.fr', 'EUR'],
     [' PL ', 'pl', 'https://www.vinted.pl', 'PLN'],
@@ -14,23 +14,26 @@ describe('the market of a text', () => {
     ['GB', 'uk', 'https://www.vinted.co.uk', 'GBP'],
     ['com', 'us', 'https://www.vinted.com', 'USD'],
     ['us', 'us', 'https://www.vinted.com', 'USD'],
-  ])('%j is %s, at %s, in %s', (text, code, origin, currency) => {
+  ])('of the text %j is %s, at %s, with prices in %s', (text, code, origin, currency) => {
     expect(marketOf(text)).toEqual({ code, origin, currency });
   });
 
-  it.each([undefined, '', 'jp', 'worldwide', 'constructor', '__proto__'])('%j is no market', (text) => {
-    expect(marketOf(text)).toBeUndefined();
-  });
+  it.each([undefined, '', 'jp', 'worldwide', 'constructor', '__proto__'])(
+    'does not exist for the text %j',
+    (text) => {
+      expect(marketOf(text)).toBeUndefined();
+    },
+  );
 });
 
 describe('prices', () => {
   it.each([
-    ['of 2025 on', { price: { amount: '20.0', currency_code: 'PLN' } }, '20.00', 'PLN'],
-    ['of 2023', { price: '35.0', currency: 'EUR' }, '35.00', 'EUR'],
-    ['of 2021', { price: '4,00 €', price_numeric: '4.0', currency: 'EUR' }, '4.00', 'EUR'],
-    ['only as shown', { price: '1.234,50 zł', currency: 'PLN' }, '1234.50', 'PLN'],
-    ['a number without a currency', { price: 7 }, '7.00', 'EUR'],
-  ])('%s are read', (_, entry, amount, currency) => {
+    ['in the format since 2025', { price: { amount: '20.0', currency_code: 'PLN' } }, '20.00', 'PLN'],
+    ['in the format of 2023', { price: '35.0', currency: 'EUR' }, '35.00', 'EUR'],
+    ['in the format of 2021', { price: '4,00 €', price_numeric: '4.0', currency: 'EUR' }, '4.00', 'EUR'],
+    ['as text for people', { price: '1.234,50 zł', currency: 'PLN' }, '1234.50', 'PLN'],
+    ['as a number without a currency', { price: 7 }, '7.00', 'EUR'],
+  ])('are read %s', (_, entry, amount, currency) => {
     expect(priceOf(entry, 'EUR')).toEqual({ amount, currency });
   });
 
@@ -45,18 +48,18 @@ describe('prices', () => {
     ['1,234 €', '1234.00'],
     [12.5, '12.50'],
     [0, '0.00'],
-  ])('%j is %s, with all digits', (value, decimal) => {
+  ])('are converted with all digits: %j to %s', (value, decimal) => {
     expect(decimalOf(value)).toBe(decimal);
   });
 
   it.each([['free'], [''], [null], [undefined], [Number.NaN], [-3], [1e21], [{}], ['3 to 4']])(
-    '%j is not a price',
+    'are not found in %j',
     (value) => {
       expect(decimalOf(value)).toBeUndefined();
     },
   );
 
-  it('are equal for any spelling of the number, and different in another currency', () => {
+  it('are equal if only zeros after the decimal point differ, and different in another currency', () => {
     const euros = (amount: string) => priceOf({ price: amount, currency: 'EUR' }, 'EUR')!;
     expect(isSamePrice(euros('20.0'), euros('20'))).toBe(true);
     expect(isSamePrice(euros('20.0'), euros('20.01'))).toBe(false);
@@ -76,16 +79,19 @@ describe('prices', () => {
 });
 
 describe('currencies', () => {
-  it.each(['eur', 'EURO', '€', '<b>', 'E\u200bU'])('%j makes the listing malformed', (currency_code) => {
-    const converted = { seller_price: '20.0', seller_currency: currency_code };
-    for (const more of [{ price: { amount: '20.0', currency_code } }, { conversion: converted }]) {
-      const { listings, warnings } = parseCatalog({ items: [catalogItem(1), catalogItem(2, more)] }, fr);
-      expect([listings.map(({ id }) => id), warnings]).toEqual([
-        ['7000000001'],
-        [expect.stringContaining('an unknown currency')],
-      ]);
-    }
-  });
+  it.each(['eur', 'EURO', '€', '<b>', 'E\u200bU'])(
+    'make the listing malformed if they are not three capital letters: %j',
+    (currency_code) => {
+      const converted = { seller_price: '20.0', seller_currency: currency_code };
+      for (const more of [{ price: { amount: '20.0', currency_code } }, { conversion: converted }]) {
+        const { listings, warnings } = parseCatalog({ items: [catalogItem(1), catalogItem(2, more)] }, fr);
+        expect([listings.map(({ id }) => id), warnings]).toEqual([
+          ['7000000001'],
+          [expect.stringContaining('an unknown currency')],
+        ]);
+      }
+    },
+  );
 });
 
 describe('entries of the catalogue', () => {
@@ -109,7 +115,7 @@ describe('entries of the catalogue', () => {
     });
   });
 
-  it('may have no photo, seller, size and brand', () => {
+  it('can have no photo, seller, size and brand', () => {
     expect(one({ photo: null, user: null, size_title: '', brand_title: '' })).toMatchObject({
       photos: [],
       photoUploadedAt: undefined,
@@ -145,12 +151,12 @@ describe('entries of the catalogue', () => {
     },
   );
 
-  it('have an address from their path or their id if they have no address', () => {
+  it('get an address from their path or their id if they have no valid address', () => {
     expect(one({ url: undefined })?.url).toBe('https://www.vinted.fr/items/7000000001-lamp-number-1');
     expect(one({ url: 'javascript:1', path: undefined })?.url).toBe('https://www.vinted.fr/items/7000000001');
   });
 
-  it.each(['https://', 'https://[lamp', 'http://a b/'])('may have an invalid address: %j', (url) => {
+  it.each(['https://', 'https://[lamp', 'http://a b/'])('can have an invalid address: %j', (url) => {
     expect(one({ url, path: '//[', photo: { url } })).toMatchObject({
       url: 'https://www.vinted.fr//[',
       photos: [],
@@ -198,7 +204,12 @@ describe('pages of the catalogue', () => {
       { isLast: true, isEnd: false, time: 5 },
     ],
     ['none at all', 0, of(1, 0, 0), { isLast: true, isEnd: true, time: 5 }],
-    ['empty although listings should be there', 0, of(2, 3, 200), { isLast: true, isEnd: false, time: 5 }],
+    [
+      'an empty one although listings should be there',
+      0,
+      of(2, 3, 200),
+      { isLast: true, isEnd: false, time: 5 },
+    ],
     ['a full one without pagination', 96, undefined, { isLast: false, isEnd: false, time: undefined }],
     ['a short one without pagination', 95, undefined, { isLast: true, isEnd: true, time: undefined }],
   ])('show whether the list ends with them: %s', (_, count, pagination, expected) => {

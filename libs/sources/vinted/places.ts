@@ -1,6 +1,6 @@
 /** What one scan of a list shows about the previous list. */
 export interface Places {
-  /** Unknown listings of the scan before this index are new. Unknown listings from this index on may be old. */
+  /** Unknown listings of the scan before this index are new. Unknown listings from this index on can be old. */
   newUpTo: number;
   /** True if the listing was in the previous list. */
   contained(id: string): boolean;
@@ -51,7 +51,7 @@ export function compare(
     newUpTo: known.whole || last === undefined ? Infinity : scanned.indexOf(last),
     contained: (id) => ranks.has(id),
     hasPassed: (id) => whole || (complete && (ranks.get(id) ?? Infinity) < lastRank),
-    // An incomplete scan has not reached the previous list, so all listings that the scan does not contain may be below
+    // An incomplete scan has not reached the previous list, so all listings that the scan does not contain can be below
     // its end.
     order: (dropped) => merged(known.order, scanned, new Set(complete ? kept : []), dropped),
   };

@@ -22,8 +22,9 @@ export function dayOf(at: number): number {
 }
 
 /**
- * Limits the history to 31 days and 3,000 listings; listings that are gone are removed first. `missedUntil` becomes the
- * time of the latest removed change, because some watches may not have reported it yet.
+ * Limits the history to 31 days and 3,000 listings, and the changes and sightings of each listing. Listings that are
+ * gone are removed first. `missedUntil` becomes the time of the latest removed change, because there can be watches
+ * that have not reported it yet.
  */
 export function pruned(history: History, now: number): History {
   const oldest = now - KEPT_MS;

@@ -6,7 +6,9 @@ import { faultsOfMarket, type Market } from './markets.js';
 
 /** Listings of one page: Vinted's maximum. */
 export const PAGE_SIZE = 96;
-/** Minimum number of pages of a scan. So the prices and places of about three hundred listings are followed. */
+/**
+ * Minimum number of pages of a scan, unless the search has many phrases. So about three hundred listings are followed.
+ */
 export const SCAN_PAGES = 3;
 /**
  * Maximum number of pages of all phrases in one read. With the budget's rate they take one and a half minutes. A claim on

@@ -45,7 +45,7 @@ export async function scan(
     const answer = await ask(page, time);
     time ??= answer.time;
     warnings.push(...answer.warnings);
-    // The list may move during the read, so a listing may occur on two pages.
+    // The list can move during the read, so a listing can occur on two pages.
     for (const listing of answer.listings) {
       const group = listing.isPromoted ? promoted : placed;
       if (!group.has(listing.id)) group.set(listing.id, listing);

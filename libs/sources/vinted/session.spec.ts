@@ -40,7 +40,7 @@ describe('a session on Vinted', () => {
     ]);
   });
 
-  it('is reported if it ends immediately', async () => {
+  it('causes a fault if it ends again immediately', async () => {
     const { read, requests } = reading(lamps, () => denied);
     await expect(read).rejects.toMatchObject({
       kind: 'unauthorized',
@@ -50,7 +50,7 @@ describe('a session on Vinted', () => {
     expect(requests.length).toBe(4);
   });
 
-  it('is reported if it has no cookie, and the next read tries again', async () => {
+  it('causes a fault if it has no access cookie, and is not kept', async () => {
     const session = new Map<string, unknown>();
     const upstream = fakeUpstream('vinted', () => ({ body: '<html></html>', setCookies: ['anon_id=a1'] }));
     await expect(connector.search(lamps, fakeContext(upstream.http, { session }))).rejects.toMatchObject({

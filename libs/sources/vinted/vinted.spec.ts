@@ -93,7 +93,7 @@ describe('criteria of a search on Vinted', () => {
     [{ query: undefined, filters: { catalog_ids: '5,6' } }],
     [{ filters: { brand_ids: [], size_ids: '', subreddit: 7, own: { key: null } } }],
     [{ priceMin: 1, priceMax: 1 }],
-  ])('may be %j', (init) => {
+  ])('can be %j', (init) => {
     expect(faults(init)).toEqual([]);
   });
 
@@ -239,7 +239,7 @@ describe('listings of Vinted', () => {
     });
   });
 
-  it("contain, if the price is converted, the seller's price and the price that the market shows", async () => {
+  it("contain the seller's price and the price that the market shows, if the price is converted", async () => {
     const conversion = { seller_price: '20.0', seller_currency: 'PLN', buyer_currency: 'EUR' };
     const { body } = await itemOf({ price: { amount: '4.71', currency_code: 'EUR' }, conversion });
     expect(body).toMatchObject({

@@ -58,7 +58,7 @@ export async function accountIdOf(
   const profile = await profileOf(ref, context, settings);
   if (profile.kind === 'refused') return profile;
   const { user } = profile;
-  // A protected account is not cached, because it may become public at any time.
+  // A protected account is not cached, because it can become public at any time.
   if (user.protected === true) return refusalOf(ref, 'protected');
   const [oldest] = kept.keys();
   if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest);

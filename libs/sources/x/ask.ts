@@ -7,7 +7,7 @@ import { statusError } from '../shared/status-error.js';
 /** The required setting: the bearer token of an application. */
 export const TOKEN_SETTING = 'SOURCE_X_TOKEN';
 
-// After this wait Earshot sends requests again, because somebody may have bought credits.
+// After this wait Earshot sends requests again, because somebody can have bought credits meanwhile.
 const NO_CREDITS_WAIT_MS = 3_600_000;
 const USAGE_CAP_WAIT_MS = 24 * 3_600_000;
 
@@ -84,7 +84,7 @@ export function problemType(problem: JsonRecord | undefined): string {
   return textOf(problem?.['type'])?.split('/').at(-1) ?? '';
 }
 
-// A 429 may be plain text.
+// The body of a 429 can be plain text.
 function problemOf(text: string): JsonRecord | undefined {
   try {
     return recordOf(JSON.parse(text));

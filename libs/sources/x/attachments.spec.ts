@@ -80,7 +80,7 @@ describe('tweets of X with attachments', () => {
   it.each([
     ['open', false],
     ['closed', true],
-  ])('contain their poll; if it is %s, its counts are final: %s', (voting_status, countsAreFinal) => {
+  ])('contain their poll; if it is %s, `countsAreFinal` is %s', (voting_status, countsAreFinal) => {
     const polls = [
       {
         id: '9',

@@ -77,7 +77,7 @@ async function readQuery({ query, start, byRelevancy, context, settings }: Query
     return { items: answer.items, warnings: answer.warnings, next: last ? undefined : () => read(next) };
   };
   const fetched = await readPages(await read(), {
-    // An edited tweet may appear among newer tweets. With the order by relevancy, known tweets may appear anywhere. In
+    // An edited tweet can appear among newer tweets. With the order by relevancy, known tweets can appear anywhere. In
     // these cases a known tweet must not end the read.
     known: (itemId) => !byRelevancy && !edited.has(itemId) && context.known(itemId),
     since: context.since,

@@ -128,7 +128,7 @@ describe('the lists of an account', () => {
     ['followers', { meta: { result_count: 2 } }],
     ['followers', { data: [{ id: '1' }] }],
     ['following', { errors: [{ title: 'Odd' }] }],
-  ])('%s: fail with unknown_shape for the answer %j', async (operation, body) => {
+  ])('fail with `unknown_shape`: %s for the answer %j', async (operation, body) => {
     await expect(always(body).lookUp(operation, { ref: '71001' })).rejects.toMatchObject({
       kind: 'unknown_shape',
     });

@@ -38,7 +38,7 @@ it('there are lookups of tweets, of accounts, and of the lists of an account', (
   ]);
 });
 
-it('lookups have limits separate from those of searches, and eight of a kind may be sent at the same time', () => {
+it('lookups have limits separate from those of searches, and eight of a kind can be sent at the same time', () => {
   expect(connector.lookupsApart?.burst).toBeGreaterThanOrEqual(8);
 });
 

@@ -25,7 +25,7 @@ export interface SearchAnswer {
   nextToken: string | undefined;
   /** The newest tweet of the page. */
   newestId: string | undefined;
-  /** Items that were edited. They may appear among newer items, even if they are known. */
+  /** Items that were edited. They can appear among newer items, even if they are known. */
   editedItemIds: ReadonlySet<string>;
 }
 

@@ -39,7 +39,7 @@ describe('the request to X', () => {
     [{ terms: ['lamp', 'Lamp', ' light '] }, '(lamp OR light) -is:retweet'],
     [{ query: 'led', terms: ['lamp'] }, 'led lamp -is:retweet'],
     [{ terms: ['#LEDlamp', '@Ada_Lamps', '$LED'] }, '(#LEDlamp OR @Ada_Lamps OR "$LED") -is:retweet'],
-  ])('for %j contains %s', async (init, query) => {
+  ])('for %j has the query `%s`', async (init, query) => {
     expect(await queries(init)).toEqual([query]);
   });
 
@@ -55,7 +55,7 @@ describe('the request to X', () => {
     ['desk lamp\\', '"desk lamp"'],
     ['@ada lovelace', '"@ada lovelace"'],
     ['#1', '"#1"'],
-  ])('contains the term %s as text, and not as an operator', async (term, written) => {
+  ])('contains the term `%s` as text, and not as an operator', async (term, written) => {
     expect(await queries({ query: term })).toEqual([`${written} -is:retweet`]);
     expect(await queries({ terms: [term, 'led'] })).toEqual([`(${written} OR led) -is:retweet`]);
   });
@@ -67,7 +67,7 @@ describe('the request to X', () => {
       { query: 'lamp OR light', terms: ['url:lamps.example', 'led'] },
       '(lamp OR light) (url:lamps.example OR led) -is:retweet',
     ],
-  ])('contains the words of %j unchanged in mode platform', async (init, query) => {
+  ])('contains the words of %j unchanged in mode `platform`', async (init, query) => {
     expect(await queries(init, { match: 'platform' })).toEqual([query]);
   });
 
@@ -141,7 +141,7 @@ describe('the request to X', () => {
       'query',
       'x takes at most 512 characters for the query, one term and the filters; these are 517',
     ],
-  ])('cannot be %j', (init, path, message) => {
+  ])('is not possible for %j', (init, path, message) => {
     expect(connector.checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
   });
 });

@@ -103,7 +103,7 @@ function upstreamOf({ status, headers, bytes }: Recorded) {
   return fakeUpstream('x', () => ({ status, headers, body: bytes }));
 }
 
-describe('recorded answers of x to lookups', () => {
+describe('recorded answers of x to lookups:', () => {
   async function lookUp(operation: string, question: JsonObject, file: string) {
     const recorded = recordedAnswer('x', file);
     if (!recorded) return undefined;

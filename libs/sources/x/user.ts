@@ -21,7 +21,7 @@ export type User = {
   description: string | null;
   createdAt: string | null;
   location: string | null;
-  /** The address behind X's short link. */
+  /** The address to which X's short link leads. */
   url: string | null;
   profileImageUrl: string | null;
   verified: boolean | null;

@@ -131,7 +131,7 @@ describe('reading further pages of X', () => {
     expect(items.map(({ itemId }) => itemId)).toEqual([tweetId(9), tweetId(2)]);
   });
 
-  it('continues after an empty page with a token, and after known tweets when sorted by relevancy', async () => {
+  it('continues after an empty page with a token, and after known tweets if the search is sorted by relevancy', async () => {
     const empty = more(answerOf([]), 'b');
     const upstream = pages([empty, more(answerOf([tweetRecord(1, SPEC_NOW)]), 'c'), answerOf([])]);
     const criteria = criteriaOf({ query: 'lamp', sort: 'relevancy' });

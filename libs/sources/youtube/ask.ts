@@ -129,12 +129,12 @@ const OFF_REASONS = new Set([
   ...['ipRefererBlocked', 'API_KEY_IP_ADDRESS_BLOCKED', 'API_KEY_HTTP_REFERRER_BLOCKED'],
 ]);
 
-// In Google's newer errors, `rateLimitExceeded` may mean the limit of a day or of a minute. Only the details say which.
+// In Google's newer errors, `rateLimitExceeded` can mean the limit of a day or of a minute. Only the details say which.
 function isDailyQuota(reason: string, details: readonly string[]): boolean {
   return QUOTA_REASONS.has(reason) || details.some((detail) => /PerDay/i.test(detail));
 }
 
-// Only the codes of reasons are read, because messages may contain HTML.
+// Only the codes of reasons are read, because messages can contain HTML.
 function problemOf(text: string): { reason: string; details: string[] } {
   try {
     const error = recordOf(recordOf(JSON.parse(text))?.['error']);

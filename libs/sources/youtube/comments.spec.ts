@@ -12,7 +12,7 @@ function lookUp(answer: FakeAnswer, question: JsonObject = { videoId: videoId(1)
 }
 
 describe('the comments of a video', () => {
-  it('are returned without replies, newest first, on several pages', async () => {
+  it('are returned newest first, without replies, one page at a time', async () => {
     const items = [thread(1, SPEC_NOW, {}, 3), thread(2, SPEC_NOW)];
     const { reading, upstream } = lookUp(
       { body: { items, nextPageToken: 'p3' } },
@@ -59,7 +59,7 @@ describe('the comments of a video', () => {
     });
   });
 
-  it('may have only a displayed text, and have no channel if the account of the author is deleted', async () => {
+  it('can have only a displayed text, and have no channel if the account of the author is deleted', async () => {
     const items = [thread(1, SPEC_NOW, { textOriginal: undefined, authorChannelId: undefined })];
     expect(await lookUp({ body: { items } }).reading).toMatchObject({
       body: { comments: [{ text: 'Nice <3', authorChannelId: null }] },
@@ -95,7 +95,7 @@ describe('the comments of a video', () => {
     expect(upstream.heldOff).toMatchObject([{ quota: 'units', waitMs: 20 * 3_600_000 }]);
   });
 
-  it('cause a fault if YouTube does not answer correctly', async () => {
+  it('cause a fault if YouTube answers with another error', async () => {
     await expect(lookUp({ status: 500 }).reading).rejects.toMatchObject({ kind: 'server_error' });
     await expect(
       lookUp({ status: 403, body: problem(403, 'SERVICE_UNAVAILABLE') }).reading,

@@ -89,7 +89,7 @@ export function parseComments(answer: JsonRecord, askedId: string): VideoComment
 }
 
 /**
- * Returns the message if the error concerns this video or cursor; undefined if Earshot's request or key is the cause.
+ * Returns the message if the error concerns this video or cursor; undefined for any other error.
  */
 function refusalOf(
   { reason, statusCode }: RefusedByYoutube,

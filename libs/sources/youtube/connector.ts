@@ -9,7 +9,7 @@ import { faultsOf, isByDate, limitsOf, queriesOf } from './query.js';
 const PAGE_SIZE = 50;
 // Maximum number of pages of one read: Google allows a hundred searches a day, and each page is one search.
 const MAX_PAGES = 5;
-// A new video may enter the search hours after its publication.
+// A new video can enter the search hours after its publication.
 const INDEX_LAG_MS = 6 * 3_600_000;
 
 /** YouTube with its Data API v3: new videos with details from `videos.list`, and comments of a video. */
@@ -80,7 +80,9 @@ async function readSearch({ query, byDate, context, settings }: SearchRead): Pro
   });
 }
 
-/** Details from `videos.list` of the videos that the search has not seen before, with one request for each page. */
+/**
+ * Reads the details (`videos.list`) of the videos that the search does not know yet, with one request for each page.
+ */
 async function detailsOf(
   ids: readonly string[],
   context: FetchContext,

@@ -30,7 +30,7 @@ export function videoIdsOf(answer: JsonRecord): string[] {
   return entriesOf(answer).flatMap((entry) => videoIdOf(recordOf(entry)) ?? []);
 }
 
-/** Returns the token of the next page; absent on the last page. */
+/** Returns the token of the next page; undefined on the last page. */
 export function nextPageOf(answer: JsonRecord): string | undefined {
   return textOf(answer['nextPageToken']);
 }
@@ -52,7 +52,6 @@ export function parseVideos(answer: JsonRecord): Details {
 /**
  * Reads a response of `search.list`. `details` from `videos.list` are needed because a search shortens descriptions and
  * has no counts.
- * @throws UpstreamError `unknown_shape`
  */
 export function parseSearchAnswer(answer: JsonRecord, details: Details): SearchAnswer {
   return readEntries('youtube', entriesOf(answer), (entry) => readVideo(entry, details));

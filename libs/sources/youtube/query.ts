@@ -48,14 +48,14 @@ export function faultsOf(criteria: Criteria): Fault[] {
   return faults;
 }
 
-/** True if the newest videos come first. In any other order, known videos may appear anywhere. */
+/** True if the newest videos come first. In any other order, known videos can appear anywhere. */
 export function isByDate(criteria: Criteria): boolean {
   return (sortOf(criteria) ?? 'date') === 'date';
 }
 
 /**
- * Returns the `q` of each request of a search; undefined if the search asks for all videos of a channel. No parentheses
- * are needed: a space means AND, and `|` has precedence over the space.
+ * Returns the `q` of each request of a search. It is undefined if the search asks for all videos of a channel. No
+ * parentheses are needed: a space means AND, and `|` has precedence over the space.
  */
 export function queriesOf(criteria: Criteria, match: MatchMode): (string | undefined)[] {
   const written = (phrase: string) => (match === 'platform' ? phrase : quotedIfNeeded(phrase));

@@ -60,7 +60,7 @@ describe('requests to YouTube', () => {
     [{ status: 403, body: problem(403, 'quotaExceeded') }, 403],
     [{ status: 403, body: problem(403, 'dailyLimitExceeded') }, 403],
     [{ status: 429, body: problem(429, 'rateLimitExceeded', perDay) }, 429],
-  ])('are not sent until midnight in California if the quota is used up (%j)', async (answer, status) => {
+  ])('are held off until midnight in California if the quota is used up (%j)', async (answer, status) => {
     const { fault, heldOff } = await refused(answer);
     const waitMs = 20 * 3_600_000;
     const reason = `youtube answered ${status}: the day's searches of the key are used up; new ones are allowed from midnight in California`;
@@ -73,7 +73,7 @@ describe('requests to YouTube', () => {
     expect(heldOff).toEqual([{ waitMs, reason, quota: 'search' }]);
   });
 
-  it('for videos close only the quota of units, and not the quota of searches, if the units are used up', async () => {
+  it('for details of videos close only the quota of units, and not the quota of searches, if the units are used up', async () => {
     const upstream = fakeUpstream('youtube', ({ at }) =>
       at.pathname.endsWith('/videos')
         ? { status: 403, body: problem(403, 'quotaExceeded') }

@@ -63,11 +63,11 @@ describe('the request to YouTube', () => {
     [{ query: 'led', terms: ['lamp', 'desk light'] }, 'led lamp|"desk light"'],
     [{ query: 'led strip' }, '"led strip"'],
     [{ query: '-lamp', terms: ['a|b', 'c'] }, '"-lamp" "a|b"|c'],
-  ])('for %j contains %s', async (init, q) => {
+  ])('for the search %j asks for the words `%s`', async (init, q) => {
     expect(await asked(init)).toMatchObject([{ q }]);
   });
 
-  it('contains the unchanged words in mode platform', async () => {
+  it('contains the unchanged words in mode `platform`', async () => {
     const init = { query: 'lamp -led', terms: ['desk', 'floor'] };
     expect(await asked(init, { match: 'platform' })).toMatchObject([{ q: 'lamp -led desk|floor' }]);
   });
@@ -127,7 +127,7 @@ describe('the request to YouTube', () => {
   });
 });
 
-describe('reading YouTube', () => {
+describe('a read of YouTube', () => {
   const since = new Date(SPEC_NOW.getTime() - 86_400_000);
   const serving = (pages: object[], details: readonly object[] = []) => {
     let n = 0;

@@ -14,7 +14,7 @@ export interface SimulatedEngine {
   refuse(reply: FastifyReply, status: number, message: string): FastifyReply;
 }
 
-/** The present answer of an engine. */
+/** The current answer of an engine. */
 export interface EngineAnswer {
   /** A text that identifies the answer. Ids and hashes are derived from it. */
   seed: string;

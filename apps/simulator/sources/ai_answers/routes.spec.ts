@@ -125,7 +125,7 @@ describe('anthropic', () => {
     });
   });
 
-  it('pauses every eighth answer after the search, and continues when it gets its own content back', async () => {
+  it('pauses every eighth answer after the search, and continues if it gets its own content back', async () => {
     const turns: Message[] = [];
     for (let n = 0; n < 8; n++) {
       publishAnswer('anthropic', `Answer ${n}.`);
@@ -270,7 +270,7 @@ describe('refusals of the engines', () => {
     expect(await errorOf('gemini', '503')).toMatchObject({ code: 503, status: 'UNAVAILABLE' });
   });
 
-  it('affect only one engine when a fault names its path', async () => {
+  it('affect only one engine if a fault names its path', async () => {
     client.simulator.faults.add({ source: 'ai_answers', kind: '500', times: 0, path: '/v1/messages' });
     expect([(await ask('anthropic')).status, (await ask('openai')).status]).toEqual([500, 200]);
   });

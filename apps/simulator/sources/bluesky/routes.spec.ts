@@ -37,7 +37,7 @@ describe('the simulated Bluesky', () => {
     expect([wrong.status, wrong.json<{ error: string }>().error]).toEqual([401, 'AuthenticationRequired']);
   });
 
-  it('requires all words and phrases, and compares since and until with the earlier one of createdAt and indexedAt', async () => {
+  it('requires all words and phrases, and compares `since` and `until` with the earlier one of `createdAt` and `indexedAt`', async () => {
     const one = await client.publish('bluesky', 'acme makes a rocket');
     client.clock.pass(60);
     const two = await client.publish('bluesky', 'the acme rocket #acme', { lang: 'en' });
@@ -51,7 +51,7 @@ describe('the simulated Bluesky', () => {
     expect(urisOf(await search(`q=acme&until=${at}`))).toEqual([one]);
   });
 
-  it('returns pages by offset, and refuses a limit above 100', async () => {
+  it('returns pages by offset, and refuses parameters that are missing or not valid', async () => {
     for (let i = 0; i < 3; i++) await client.publish('bluesky', `acme ${i}`);
     const first = await search('q=acme&limit=2');
     expect(first.json<Found>().cursor).toBe('2');

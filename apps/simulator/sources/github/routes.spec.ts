@@ -146,7 +146,7 @@ describe('the simulated GitHub', () => {
     expect([answer.status, body.message, body.errors?.[0]]).toEqual([422, message, error]);
   });
 
-  it('requires a User-Agent and a valid token, and limits the requests', async () => {
+  it('requires a User-Agent, refuses a wrong token, and limits the requests', async () => {
     const path = '/search/issues?q=is:issue';
     const nameless = await client.ask(path);
     expect([nameless.status, nameless.json<{ message: string }>().message]).toEqual([

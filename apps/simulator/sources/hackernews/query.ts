@@ -8,7 +8,7 @@ export interface Hit {
   matchedWords: string[];
 }
 
-/** Reads `tags`: a comma is AND, parentheses are OR. */
+/** Reads `tags`: a comma is AND, but inside parentheses it is OR. */
 export function tagFilter(tags: string | undefined): (own: readonly string[]) => boolean {
   const groups = (tags ?? '').match(/\([^)]*\)|[^,()]+/g) ?? [];
   const wanted = groups.map((group) => group.replace(/[()]/g, '').split(',').filter(Boolean));

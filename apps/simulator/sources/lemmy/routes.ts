@@ -181,7 +181,7 @@ function inOrder(posts: readonly SimPost[], sort = 'New'): SimPost[] {
   return sort.startsWith('Top') ? newestFirst.sort((a, b) => b.score - a.score) : newestFirst;
 }
 
-/** Tests whether a text contains the words, in their order, with any text between them. */
+/** Returns a test whether a text contains the words, in their order, with any text between them. */
 function containsTest(q: string): (text: string) => boolean {
   const parts = q.split(' ').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   const pattern = new RegExp(parts.join('.*'), 'isu');

@@ -117,7 +117,7 @@ function search(posts: readonly SimPost[], { one, reply, signedIn }: ParsedReque
   return answer(reply, 200, { accounts: [], statuses, hashtags: [], collections: [] });
 }
 
-/** Returns the posts with the tags. If no post has ever used the first tag, there are none, as in Mastodon. */
+/** Returns the posts with the tags. If no post has ever used the first tag, the result is empty, as in Mastodon. */
 function tagged(posts: readonly SimPost[], first: string, { all }: ParsedRequest): SimPost[] {
   const few = (tags: string[]) => tags.map((tag) => tag.toLowerCase()).slice(0, MAX_TAGS);
   const any = few([first, ...all('any[]')]);
@@ -135,8 +135,8 @@ function tagged(posts: readonly SimPost[], first: string, { all }: ParsedRequest
 }
 
 /**
- * Answers with one page by `max_id`, `since_id`, `min_id` and `limit`; the header contains the previous and the next
- * page.
+ * Answers with one page by `max_id`, `since_id`, `min_id` and `limit`; the header `Link` contains the addresses of the
+ * previous and the next page.
  */
 function timeline(
   posts: readonly SimPost[],

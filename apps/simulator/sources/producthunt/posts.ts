@@ -60,7 +60,7 @@ export function postNode(post: SimPost): GraphqlObject {
   };
 }
 
-/** Returns the creation time: the second of the publication. */
+/** Returns the creation time: the publication, rounded down to the second, in epoch milliseconds. */
 export function madeAt(post: SimPost): number {
   return Math.floor(post.publishedAt / 1000) * 1000;
 }

@@ -128,7 +128,7 @@ export function thingOf(post: SimPost): { kind: string; data: Record<string, unk
     : { kind: 't3', data: { ...shared, ...postOf(post) } };
 }
 
-/** Returns a comment with its answers, as `/comments/{id}` returns it. */
+/** Returns a comment with its replies, as `/comments/{id}` returns it. */
 export function threadOf(comment: SimPost, depth = 0): { kind: string; data: Record<string, unknown> } {
   const { kind, data } = thingOf(comment);
   const replies = comment.replies.map((reply) => threadOf(reply, depth + 1));

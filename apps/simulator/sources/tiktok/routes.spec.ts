@@ -48,7 +48,7 @@ describe('the simulated TikTok', () => {
     expect((await signIn({ grant_type: 'password' })).error).toBe('unsupported_grant_type');
   });
 
-  it('finds videos by the conditions and, or and not', async () => {
+  it('finds videos by the conditions `and`, `or` and `not`', async () => {
     const one = publish('The Acme rocket #rocket', { lang: 'de' });
     const two = publish('acme and kestrel', { author: 'grace' });
     expect(await found({ and: [is('keyword', 'ACME')] })).toEqual([two, one]);

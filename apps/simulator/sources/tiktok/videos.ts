@@ -29,28 +29,28 @@ const FIELDS: Record<string, (post: SimPost) => unknown> = {
 /** The names that `fields` accepts. */
 export const FIELD_NAMES = Object.keys(FIELDS);
 
-/** A video with the requested fields. */
+/** Returns a video with the requested fields. */
 export function videoOf(post: SimPost, fields: readonly string[]): Record<string, unknown> {
   const entries = fields.map((name) => [name, FIELDS[name]?.(post)] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
-/** The hashtags of the text, without #. */
+/** Returns the hashtags of the text, without #. */
 export function hashtagsOf({ text }: SimPost): string[] {
   return [...text.matchAll(/#([\p{L}\p{N}_]+)/gu)].map(([, tag = '']) => tag);
 }
 
-/** The region of the account's registration, derived from the language. */
+/** Returns the region of the account's registration, derived from the language. */
 export function regionOf({ lang }: SimPost): string {
   return REGIONS[lang] ?? 'US';
 }
 
-/** The length of a video in seconds. */
+/** Returns the length of a video in seconds. */
 export function durationOf({ id }: SimPost): number {
   return 5 + wholeBelow(seededRandom('tiktok duration', id), 175);
 }
 
-/** The sound of a video. */
+/** Returns the id of the sound of a video. */
 export function musicIdOf({ id }: SimPost): string {
   return `7${charactersFrom(`tiktok music ${id}`, '0123456789', 18)}`;
 }

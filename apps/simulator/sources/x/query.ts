@@ -125,7 +125,7 @@ function alone(test: Test): Clause {
   return { test, standsAlone: true };
 }
 
-/** Tests whether a post has exactly this hashtag, mention or cashtag. Upper and lower case are equal. */
+/** Returns a test whether a post has exactly this hashtag, mention or cashtag. Upper and lower case are equal. */
 function taggedTest(token: string): Test {
   const name = token.slice(1).toLowerCase();
   return (post) => {

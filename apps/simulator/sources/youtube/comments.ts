@@ -50,7 +50,7 @@ export function commentsOf(post: SimPost, now: number): Comment[] {
   });
 }
 
-/** Returns a comment with its answers, as `commentThreads.list` returns them for these parts. */
+/** Returns a comment with its replies, as `commentThreads.list` returns them for these parts. */
 export function threadOf(
   comment: Comment,
   post: SimPost,

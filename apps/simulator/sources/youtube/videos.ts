@@ -84,7 +84,7 @@ export function etagOf(what: string): string {
   return charactersFrom(`youtube etag ${what}`, BASE64URL, 27);
 }
 
-/** Returns a time in YouTube's present format, without a fraction of the second. */
+/** Returns a time in YouTube's current format, without a fraction of the second. */
 export function isoSecondsOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }

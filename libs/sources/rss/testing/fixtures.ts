@@ -5,7 +5,7 @@ import type { FakePost } from '../../testing/connector-contract.js';
 /** Address of the invented feed. */
 export const FEED_URL = 'https://news.lamps.example/feed.xml';
 
-/** An RSS 2.0 feed around items. */
+/** Returns an RSS 2.0 feed with these items. */
 export function rss(items: string, channel = ''): string {
   return (
     '<?xml version="1.0" encoding="utf-8"?>\n<rss version="2.0" xmlns:dc="http://purl.org/dc/elements/1.1/" ' +
@@ -14,7 +14,7 @@ export function rss(items: string, channel = ''): string {
   );
 }
 
-/** An RSS item for each post. */
+/** Returns an RSS item for each post. */
 export function rssItems(posts: readonly FakePost[]): string {
   return posts
     .map(

@@ -48,7 +48,7 @@ export function catalogItem(n: number, more: Record<string, unknown> = {}): Reco
   };
 }
 
-/** Upstream's id of listing n. */
+/** Returns the upstream's id of listing n. */
 export function listingId(n: number): string {
   return String(7_000_000_000 + n);
 }

@@ -61,7 +61,7 @@ export function search(...first: number[]) {
 
 /** Returns the items of a read in short form. */
 export const news = ({ items }: Fetched) => items.map(({ eventType, itemId }) => `${eventType} ${itemId}`);
-/** Earshot's id of listing n. */
+/** Returns Earshot's id of listing n. */
 export const vinted = (n: number) => `vinted:fr:${listingId(n)}`;
 
 /** Returns the observations of a read. */
