@@ -220,7 +220,7 @@ describe('waiting deliveries', () => {
     ['changed', [{ attempts: 2, due: true }]],
     ['not-disabled', []],
   ] as const)(
-    'stay after the destination of their channel is gone only if the channel has a new destination: %s',
+    'stay after their destination is gone only if their channel has a new destination (outcome `%s`)',
     async (outcome, left) => {
       await delivery.database.query('DELETE FROM pending_deliveries');
       await wait('channel:gone', 1, 'slack');

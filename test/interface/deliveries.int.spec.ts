@@ -216,7 +216,7 @@ describe('an event that is sent again', () => {
 });
 
 describe('resends', () => {
-  it('are refused with 429 while 200 resends of the account are waiting, also when several arrive at the same time', async () => {
+  it('are refused with 429 while 200 resends of the account are waiting, even if several resends arrive at the same time', async () => {
     setup.receiver.answers.set('/storm', { status: 500 });
     const keyword = await setup.keyword('/storm');
     const [event] = await setup.events(keyword, 1);

@@ -46,7 +46,7 @@ export class IdempotencyRecords {
    * Claims the key. If several requests claim it at the same time, one of them runs. A repeated request also runs if
    * the earlier attempt has no outcome and no gateway runs that attempt. The repeated request then gets the id of the
    * recorded command, because that command may have had a part of its effect.
-   * @param newCommandId the command of a new request
+   * @param newCommandId the id of the command if the request is new
    */
   async claim(request: KeyedRequest, newCommandId: string, now: number): Promise<Claim> {
     for (;;) {

@@ -38,7 +38,7 @@ export async function estimateOf(
 }
 
 /**
- * Without an estimate the amount to reserve is unknown, so the write is not tried.
+ * Returns the estimate in an answer. Without an estimate the amount to reserve is unknown, so the write is not tried.
  * @throws Refusal of the estimate; the write would be refused in the same way
  */
 export function estimateIn(found: EstimateAnswer): Estimate {

@@ -8,7 +8,10 @@ export const WINDOW_MS = 60_000;
 const USED_UP_MS = 250;
 /** An unused lease is returned after this time. */
 const IDLE_MS = 200;
-/** For a plan with few requests, an unused lease is returned later: after the time in which the plan allows this many. */
+/**
+ * For a plan with few requests, an unused lease is returned later: after the time in which the plan allows this many
+ * requests.
+ */
 const IDLE_REQUESTS = 10;
 /** An unused lease is returned after this time at the latest. */
 const MAX_IDLE_MS = 2000;

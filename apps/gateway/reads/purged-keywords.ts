@@ -3,7 +3,7 @@ import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
 
 /**
- * Finds purged keywords whose rows ClickHouse may contain, because a deletion takes a second or two. The reads of
+ * Finds purged keywords whose rows ClickHouse can still contain, because a deletion takes a second or two. The reads of
  * mentions, events, deliveries and corrections query this list first, so that a request that begins after the response
  * to a purge returns no such rows.
  */
