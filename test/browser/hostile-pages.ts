@@ -108,8 +108,8 @@ export async function missingIn(page: Page, fields: readonly string[]): Promise<
 }
 
 /**
- * Elements of the document that would run code or have a link that is not http(s), and a text if a script of
- * an attacker ran.
+ * Returns the elements of the document that would run code or have a link that is not http(s), and a text if a script
+ * of an attacker ran.
  */
 export const harmIn = (page: Page) =>
   page.evaluate<string[]>(`(() => {

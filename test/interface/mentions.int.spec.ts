@@ -94,7 +94,7 @@ describe('paging through mentions', () => {
     ]);
     expect(await faultOf('lang=en&'.repeat(101))).toEqual([
       400,
-      { path: 'lang', message: 'may be given at most 100 times' },
+      { path: 'lang', message: 'can be given at most 100 times' },
     ]);
     expect((await api.get(`/v1/mentions?q=${'a+'.repeat(50)}`)).status).toBe(200);
   });

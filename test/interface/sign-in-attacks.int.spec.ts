@@ -187,7 +187,7 @@ passwordTasks(scene);
 ownSessionTasks(scene);
 
 describe('the cookie of a sign-in over TLS', () => {
-  it('is `Secure` and bound to the host if PUBLIC_URL is https [sessions.cookie]', async () => {
+  it('is Secure and bound to the host if PUBLIC_URL is https [sessions.cookie]', async () => {
     const tls = browser(
       {},
       await scene.service.anotherGateway({ PUBLIC_URL: 'https://earshot.example.org' }),

@@ -46,7 +46,7 @@ interface LoadedProps<T> {
 }
 
 /**
- * Shows the data of a query, its skeleton, or its error with a button to try again. When a later read fails, the data
+ * Shows the data of a query, its skeleton, or its error with a button to try again. If a later read fails, the data
  * stays.
  */
 export function Loaded<T>({ query, loading = <LoadingRows />, children }: LoadedProps<T>) {

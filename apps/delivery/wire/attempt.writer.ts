@@ -20,7 +20,7 @@ let group = Buffer.allocUnsafe(64 * 1024);
 export function writeAttempts(attempts: readonly WrittenAttempt[]): Buffer {
   const [only] = attempts;
   if (only && attempts.length === 1) {
-    // `write` is called before `scratch` is read, because it can replace `scratch`.
+    // `write` is called before `scratch` is read, because `write` can replace `scratch`.
     const length = write(only);
     return Buffer.from(scratch.subarray(0, length));
   }

@@ -99,7 +99,7 @@ function questionsOf(query: QueryReader): string[] {
     query.fault('q', `must be at most ${MAX_QUESTION_LENGTH} characters`);
   const questions = [...new Set(given)].sort();
   if (questions.length > MAX_QUESTIONS)
-    query.fault('q', `may be given at most ${MAX_QUESTIONS} times with mode=semantic`);
+    query.fault('q', `can be given at most ${MAX_QUESTIONS} times with mode=semantic`);
   return questions;
 }
 

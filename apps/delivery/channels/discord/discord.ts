@@ -1,6 +1,6 @@
 import { errorCode, jsonOf, chatResultOf, type ChatResponse } from '../chat-response.js';
 
-/** The webhook was deleted, or its token was replaced. */
+/** Statuses that mean that the webhook was deleted, or that its token was replaced. */
 const GONE = [401, 404];
 
 /** Returns the URL for which Discord answers only after it has stored the message. */

@@ -84,7 +84,9 @@ function bodyNameOf(source: SourceId): string {
     .join('')}Item`;
 }
 
-/** All keys of the envelope. Keys that the type does not use are null. */
+/**
+ * Returns the schema of the envelope of a type. The schema has all keys; the keys that the type does not use are null.
+ */
 function envelope(type: string, own: Readonly<Record<string, Schema>>, isOfWatch: boolean): Schema {
   return object(
     {
@@ -116,7 +118,7 @@ const keywordEvents = KEYWORD_EVENT_TYPES.map((type) => [
   envelope(type, { data: DATA[type] }, false),
 ]);
 
-/** One schema for each event type, and `Envelope`, which is one of them. */
+/** The schema of each event type and of each source's object, and `Envelope`, which accepts an event of any type. */
 export const eventSchemas: Readonly<Record<string, Schema>> = {
   ...Object.fromEntries(SOURCE_IDS.map((source) => [bodyNameOf(source), eventBody(source)])),
   ...Object.fromEntries([...itemEvents, ...keywordEvents]),
