@@ -149,7 +149,7 @@ export async function clippedTexts(page: Page): Promise<string[]> {
   })()`);
 }
 
-/** For each place of a text in the document: true if it is written from left to right. */
+/** Returns, for each place of a text in the document, true if the text is written from left to right. */
 export const directionsOf = (page: Page, text: string) =>
   page.evaluate<boolean[]>(`((text) => {
     const found = [];

@@ -124,8 +124,8 @@ describe('the list of deliveries', () => {
     }));
     const subject = subjectOf('ATTEMPTS', setup.ada.accountId, keyword.watchId);
     const group = toBinary(AttemptSchema, create(AttemptSchema, { attempts }));
-    // With two message ids the group is stored twice, as after the end of the server's window of message ids.
-    // No row may be returned twice.
+    // With two message ids the group is stored twice, as after the end of the server's window of message ids. No row
+    // must be returned twice.
     for (const messageId of [newId(), newId()]) await setup.store.publish(subject, group, messageId);
     const [, , last] = attempts;
     await setup.store.publish(

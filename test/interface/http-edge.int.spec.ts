@@ -57,12 +57,12 @@ describe('a slow request', () => {
     expect({ ...settings }).toEqual({ HTTP_HEADERS_TIMEOUT_MS: 10_000, HTTP_REQUEST_TIMEOUT_MS: 30_000 });
   });
 
-  it('gets 408 and is closed when its headers do not arrive in time', async () => {
+  it('gets 408 and is closed if its headers do not arrive in time', async () => {
     const { all } = await send('GET /v1/keywords HTTP/1.1\r\nhost: x\r\n');
     expect(await all).toMatch(/^HTTP\/1\.1 408 [\s\S]*"the request did not arrive in time"/);
   });
 
-  it('gets 408 and is closed when its body does not arrive in time', async () => {
+  it('gets 408 and is closed if its body does not arrive in time', async () => {
     const { all } = await send(
       `POST /v1/keywords HTTP/1.1\r\nhost: x\r\nx-api-key: ${tenant.api.apiKey}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`,
     );

@@ -180,7 +180,7 @@ describe('a search of a keyword that changes', () => {
     },
   );
 
-  it('starts over, with all other searches, when the global criteria change', async () => {
+  it('starts over, with all other searches, if the global criteria change', async () => {
     const keyword = await made(full);
     const { body } = await patch(keyword, { globalCriteria: { market: 'global', query: 'globex' } });
     // `jobs` has its own query, but its filters and match mode come from the global criteria.
@@ -191,7 +191,7 @@ describe('a search of a keyword that changes', () => {
     ]);
   });
 
-  it('continues when only label, name, interval or webhook change [states.watch-goes-on, keywords.hash-changed]', async () => {
+  it('continues if only label, name, interval or webhook change [states.watch-goes-on, keywords.hash-changed]', async () => {
     const keyword = await made(full);
     const [all, jobs] = keyword.sources[0].searches;
     const { body } = await patch(keyword, {

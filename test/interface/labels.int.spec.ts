@@ -126,7 +126,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     ]);
   });
 
-  it('sets labels that replace the labels of rules; labels and corrections stay when the event is delivered again, and the stored event does not change [rules.mark, rules.filter, rules.why, readings.corrections]', async () => {
+  it('sets labels that replace the labels of rules; labels and corrections stay if the event is delivered again, and the stored event does not change [rules.mark, rules.filter, rules.why, readings.corrections]', async () => {
     const [eventId, store] = [newId(), new EventStore(scene.bus)];
     const event = create(EventSchema, {
       accountId: scene.ada.accountId,

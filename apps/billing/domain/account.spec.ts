@@ -129,7 +129,7 @@ describe('API keys', () => {
   it('can be revoked', () =>
     given(opened, keyCreated()).when({ kind: 'revoke-key', keyId: 'k1', ofMember: '' }).then([keyRevoked()]));
 
-  it('stay unchanged when they are revoked a second time', () =>
+  it('stay unchanged if they are revoked a second time', () =>
     given(opened, keyCreated(), keyRevoked())
       .when({ kind: 'revoke-key', keyId: 'k1', ofMember: '' })
       .then([]));

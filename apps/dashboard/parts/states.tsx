@@ -27,7 +27,7 @@ export function Empty({ icon: Icon, title, children, action }: EmptyProps) {
   );
 }
 
-/** Rows with the height of the loaded rows, so that the page does not move when the data arrives. */
+/** Shows rows with the height of the loaded rows, so that the page does not move when the data arrives. */
 export function LoadingRows({ rows = 6, height = 44 }: { rows?: number; height?: number }) {
   return (
     <Stack gap="xs" aria-busy="true" role="status" aria-label="Loading">

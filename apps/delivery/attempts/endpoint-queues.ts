@@ -153,7 +153,7 @@ export class EndpointQueues {
     queue.underWay.delete(delivery);
     if (!wasSlow) this.quick -= 1;
     if (queue.waiting.length > 0 && hasPlace(queue)) this.ready.add(queue);
-    // After a pause an endpoint gets few requests again, because it may hang now.
+    // After a pause an endpoint gets few requests again, because it possibly hangs now.
     else if (queue.underWay.size === 0 && !queue.hangs) queue.allowed = this.firstAllowed;
   }
 

@@ -90,7 +90,7 @@ function text(tag: number, value: string, at: number): number {
   return textBody(value, at + 1);
 }
 
-/** Like `text`, for the fields from 16 on, whose tag takes two bytes. */
+/** Does the same as `text` for the fields from 16 on, whose tag takes two bytes. */
 function farText(tag: number, value: string, at: number): number {
   if (value === '') return at;
   scratch[at] = tag;

@@ -127,7 +127,7 @@ export class Idempotency {
     this.running.delete(request);
     clearInterval(running.renewal);
     try {
-      // An earlier attempt may have had its effect. If the record were deleted, the next attempt would repeat the
+      // An earlier attempt can have had its effect. If the record were deleted, the next attempt would repeat the
       // effect.
       if (status >= 500 || (running.repeats && FORGOTTEN.has(status)))
         await this.records.leave(running.request);

@@ -113,7 +113,7 @@ describe('the requests of a minute', () => {
     expect(admitted(await times(70, () => quota.take(accountId, 60)))).toBe(60);
   });
 
-  it('belong to the later minute when the clocks of two gateways differ', async () => {
+  it('belong to the later minute if the clocks of two gateways differ', async () => {
     const ahead = stoppedClock();
     ahead.at += 50_000;
     const behind = stoppedClock();

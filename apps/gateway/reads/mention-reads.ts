@@ -72,8 +72,8 @@ const GROUP_COLUMNS = {
 } as const;
 
 /**
- * Reads mentions and events from ClickHouse. A row that was written twice is returned once; purged rows are not
- * returned.
+ * Reads mentions and events from ClickHouse. A row that was written twice is returned once. The mentions of purged
+ * keywords are not returned.
  */
 @Injectable()
 export class MentionReads {

@@ -189,7 +189,7 @@ function greatest(values: readonly string[]): string {
 
 /**
  * Returns the numbers of a vector as SQL. The numbers are safe in the statement because Earshot computed them. As a
- * parameter, the vector might not fit into the address of the request.
+ * parameter, the vector can be too long for the address of the request.
  */
 function vectorSql(vector: Uint8Array): string {
   return `[${Array.from(fromBfloat16(vector), (value) => value.toPrecision(4)).join(',')}]::Array(BFloat16)`;

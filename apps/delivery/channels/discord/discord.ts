@@ -10,7 +10,10 @@ export function discordUrl(webhookUrl: string): string {
   return url.href;
 }
 
-/** Discord's errors are JSON `{code, message, retry_after?}`; its `retry_after` is more exact than the header. */
+/**
+ * Reads the result from Discord's answer. Errors are JSON `{code, message, retry_after?}`; this `retry_after` is more
+ * exact than the header.
+ */
 export function discordResult(answer: ChatResponse) {
   const { code, retry_after: retryAfter } = jsonOf(answer.body);
   const seconds = typeof retryAfter === 'number' ? retryAfter : undefined;

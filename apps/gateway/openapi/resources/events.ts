@@ -70,13 +70,13 @@ const DATA: Readonly<Record<KeywordEventType, Schema>> = {
   ),
 };
 
-/** `hn_item.created` → `HnItemCreatedEvent` */
+/** Returns `HnItemCreatedEvent` for `hn_item.created`. */
 function nameOf(type: string): string {
   const words = type.split(/[._]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return `${words.join('')}Event`;
 }
 
-/** `hackernews` → `HackernewsItem` */
+/** Returns `HackernewsItem` for `hackernews`. */
 function bodyNameOf(source: SourceId): string {
   return `${source
     .split('_')
@@ -157,7 +157,7 @@ const SIGNATURE_HEADERS = [
   header('X-Replay', 'Id of the replay; only in a replay', '0190a0b0-0000-7000-8000-0000000000f1', false),
 ];
 
-/** The `webhooks` of the document: what Earshot sends to the addresses of keywords and watches. */
+/** Returns the `webhooks` of the document: what Earshot sends to the addresses of keywords and watches. */
 export function webhooks(example: unknown): Schema {
   return {
     event: {
