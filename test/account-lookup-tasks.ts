@@ -40,7 +40,7 @@ export function accountLookupTasks(
     );
 
     it(
-      'returns a profile and no lists when it is protected',
+      'returns a profile and no lists if it is protected',
       async () => {
         const profile = await got('/v1/x/users/protected_ann');
         expect([profile.status, profile.body.data.protected]).toEqual([200, true]);
@@ -60,7 +60,7 @@ export function accountLookupTasks(
       ['/v1/x/users/suspended_bob/following', 'following', 'USER_SUSPENDED'],
       ['/v1/x/users/missing_cid/tweets', 'userTweets', 'USER_NOT_FOUND'],
     ])(
-      'returns 404 and is charged when it does not exist or is suspended: %s [errors.users, errors.users-charged]',
+      'returns 404, and the lookup is charged, if the account does not exist or is suspended: %s [errors.users, errors.users-charged]',
       async (path, operation, code) => {
         const answer = await got(path);
         expect([answer.status, answer.body.code]).toEqual([404, code]);

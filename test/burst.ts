@@ -26,7 +26,7 @@ export async function watchBrand(stage: Stage, { api }: Customer): Promise<Brand
   return { term, hook, keywordId: keyword.id, watchId: keyword.watches[0]?.id ?? '' };
 }
 
-/** Returns the create body of a keyword with this term. */
+/** Returns the body that creates a keyword with this term. */
 export function keywordBody(stage: Stage, term: string, hook: string): object {
   return {
     name: term,

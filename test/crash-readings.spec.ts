@@ -177,7 +177,7 @@ async function eventsOf(accountId: string, watchId: string): Promise<Event[]> {
   return stored.map(({ data }) => fromBinary(EventSchema, data));
 }
 
-/** True if the consumers of checks, of answers and of events have no messages left. */
+/** Returns true if the consumers of checks, of answers and of events have no messages left. */
 async function isQuiet(): Promise<boolean> {
   const consumers = [
     ['CHECKS', 'analysis-events'],

@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const program = fileURLToPath(new URL('dist/apps/earshot/cli.js', checkout));
 
-/** Output and exit code of the command line. */
+/** Runs a command of the command line. Returns its output and exit code. */
 function cli(...words: string[]): Promise<{ code: number; out: string; errors: string }> {
   return new Promise((resolve) => {
     execFile(process.execPath, [program, ...words], { env: programEnv(stores) }, (error, out, errors) =>

@@ -108,7 +108,7 @@ it('an invalid Explore returns 400 with the field, and another account’s Explo
   await ended(mine.id);
 });
 
-it('an Explore with several terms finds posts with any of them, also in the newest posts of a source without a search [explore.once]', async () => {
+it('an Explore with several terms finds posts with any of them, even in the newest posts of a source without a search [explore.once]', async () => {
   const { world, url } = stage.simulator;
   for (const text of ['A silver teapot', 'A golden teapot', 'A wooden spoon'])
     for (const source of ['hackernews', 'rss'] as const)

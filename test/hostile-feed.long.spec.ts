@@ -4,13 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { startProgram, until, type Program } from '#testing';
 import { setStage, watchKeyword, openCustomer, type Customer, type Stage } from './scenario.js';
 
-// One account's feeds are as bad as possible, and must not delay another account's posts.
-//
-// The feeds can block the main thread, on which everything else runs. So the test measures the processor time
-// of the main thread until each post is delivered. A busy machine does not change this time, and a feed that
-// blocks the thread for 2 s uses 2 s of it. The limit applies to each delivery, also to the slowest. A delay
-// that uses no processor time (a queue, a lock, a shared budget) affects all posts equally. The test finds
-// such a delay in the median of the clock times, which one slow moment of the machine does not change.
+// One account's feeds are as bad as possible, and must not delay another account's posts. The feeds can block the main
+// thread, on which everything else runs. So the test measures the processor time of the main thread until each post is
+// delivered. A busy machine does not change this time, and a feed that blocks the thread for 2 s uses 2 s of it. The
+// limit applies to each delivery, even to the slowest. A delay that uses no processor time (a queue, a lock, a shared
+// budget) affects all posts equally. The test finds such a delay in the median of the clock times, which one slow
+// moment of the machine does not change.
 
 const MAX_DELAY_MS = 2_000;
 const POSTS = 5;
@@ -94,7 +93,7 @@ async function delayOf(name: string): Promise<{ median: number; maxBusyMs: numbe
   return { median: times.sort((a, b) => a - b)[Math.floor(POSTS / 2)] ?? Infinity, maxBusyMs };
 }
 
-/** User and system time of the program's first thread, which runs its event loop. */
+/** Returns the user and system time of the program's first thread, which runs its event loop. */
 function mainThreadMs(): number {
   const stat = readFileSync(`/proc/${program.child.pid}/task/${program.child.pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -119,7 +119,7 @@ describe('a search that starts over', () => {
 describe('the channels of the demo', () => {
   const SERVICES = ['slack', 'discord', 'teams', 'telegram', 'smtp'];
 
-  it('get a message about a complaint on every service, and the spike alert when many people write at once [alerts.actions, channels.formats]', async () => {
+  it('get a message about a complaint on every service, and the spike alert if many people write at the same time [alerts.actions, channels.formats]', async () => {
     const { simulator, stores } = stage;
     const { apiKey, signingSecret } = await openAccount(stores.natsUrl);
     simulator.receiver.addSecret('*', signingSecret);

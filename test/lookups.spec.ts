@@ -71,7 +71,7 @@ describe('tweets by their ids', () => {
   );
 
   it(
-    'cost one credit when none of them exists [errors.tweets-charged, limits.tweets]',
+    'cost one credit if none of them exists [errors.tweets-charged, limits.tweets]',
     async () => {
       const answer = await got('/v1/x/tweets?ids=20');
       expect(answer.body).toEqual({
@@ -176,7 +176,7 @@ describe('the comments of a video', () => {
 
 describe('the subreddits that a reddit user moderates', () => {
   it(
-    'cost three credits, also when the list is empty [limits.moderated]',
+    'cost three credits, even if the list is empty [limits.moderated]',
     async () => {
       const some = await got('/v1/reddit/users/ada_byron/moderated');
       expect(some.body).toEqual({
@@ -240,7 +240,7 @@ describe('a lookup that the upstream does not answer', () => {
   );
 
   it(
-    'returns 400 with the name of the setting that is missing',
+    'returns 400 with the name of the setting if a setting is missing',
     async () => {
       const gateway = await startProgram('gateway', { ...stage.env, SOURCE_YOUTUBE_TOKEN: '' });
       const api = new ApiClient(gateway.url, customer.api.apiKey);

@@ -25,7 +25,7 @@ function run({ stage, programs }: Installation): Promise<Outcome> {
   return runScene(stage, gateways);
 }
 
-describe('the six services in two replicas each', () => {
+describe('the six services, in two replicas each and in one replica each,', () => {
   let one: Outcome;
   let two: Outcome;
 

@@ -72,7 +72,7 @@ async function state() {
 describe('an installation', () => {
   let before: Awaited<ReturnType<typeof state>>;
 
-  it('passes every check of doctor before the first loss', async () => {
+  it('passes every check of `doctor` before the first loss', async () => {
     earshot = await startProgram('earshot', env);
     const [opened] = (await cli('accounts', 'create', '--email', 'ada@example.org', '--plan', 'growth'))
       .lines;
@@ -158,7 +158,7 @@ describe('an installation', () => {
     await earshot.stop();
   }, 120_000);
 
-  it('refuses to start when NATS was lost and Postgres was kept, and says what to do', async () => {
+  it('refuses to start if NATS was lost and Postgres was kept, and says what to do', async () => {
     renameSync(join(dataDir, 'nats'), join(directory, 'lost'));
     const output = await refusedStart();
     expect(output).toContain('NATS has lost messages that Postgres has applied: ');

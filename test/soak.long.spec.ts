@@ -97,8 +97,8 @@ async function killAndStart(name: ServiceName): Promise<void> {
 }
 
 /**
- * Spends all credits except this number and the reserved credits, so that the account soon cannot pay, also
- * on a slow machine.
+ * Spends all credits except this number and the reserved credits, so that the account soon cannot pay, even on a slow
+ * machine.
  */
 async function spendAllBut({ accountId }: Customer, credits: number): Promise<void> {
   const balance = await balanceOf(database, accountId);

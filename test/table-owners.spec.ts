@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkout } from '#testing';
 
-/** The folder that may write each table of Postgres. Other folders may only read it. */
+/** The tables of Postgres, by the folder that is allowed to write them. Other folders are allowed only to read them. */
 const TABLES: Record<string, string[]> = {
   'apps/billing': [
     ...['accounts', 'api_keys', 'members', 'invitations'],
@@ -33,12 +33,12 @@ const TABLES: Record<string, string[]> = {
   'libs/projections': ['projection_positions'],
 };
 
-/** Code that may write all tables: specs and their tools prepare data, and migrations change data. */
+/** Code that is allowed to write all tables: specs and their tools prepare data, and migrations change data. */
 const EXEMPT = [/\.spec\.ts$/, /(^|\/)testing\//, /^libs\/postgres\/migrations\//];
 
 const root = fileURLToPath(checkout);
 
-/** Returns the source files below `apps` and `libs` that may write only the tables of their folder. */
+/** Returns the source files below `apps` and `libs` that are allowed to write only the tables of their folder. */
 function sources(): string[] {
   return ['apps', 'libs']
     .flatMap((folder) =>

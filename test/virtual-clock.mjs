@@ -16,7 +16,8 @@ globalThis.Date = new Proxy(RealDate, {
 });
 
 /**
- * The caller is in the fourth line of the stack, after the error, this function and the replaced function.
+ * Returns whether code of a service has called the replaced function. The caller is in the fourth line of the stack,
+ * after the error, this function and the replaced function.
  */
 const isOfService = () => /\/dist\/apps\//.test(new Error().stack?.split('\n')[3] ?? '');
 

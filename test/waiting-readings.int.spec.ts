@@ -27,7 +27,7 @@ afterEach(() => {
 });
 
 describe('an event that waits for the language model', () => {
-  it('is published once, with sentiment, intent, bucket and step, and is charged for each [states.agent-step-late, readings.agent-charged]', async () => {
+  it('is published once, with sentiment, intent, bucket and step, and these readings are charged [states.agent-step-late, readings.agent-charged]', async () => {
     const scene = stage.scene();
     const text =
       'sentiment=positive; sentimentScore=0.75; intent=praise; label=iPhone 15 pro; product=Acme 3; urgent=true';
@@ -162,7 +162,7 @@ describe('an event that waits for the language model', () => {
     ]);
   });
 
-  it('is deleted with its keyword, also while the model is being asked', async () => {
+  it('is deleted with its keyword, even while the model is being asked', async () => {
     const scene = stage.scene();
     stage.addFault('slow', 1, { delayMs: 500 });
     await scene.ask('product=Acme', STEP);
@@ -208,7 +208,7 @@ describe.each([
     { ai: { status: 'completed' } },
     { ai: { status: 'failed', output: null }, charges: ['bucket 1'] },
   ],
-] as const)('the faults of the language model for %s', (_, wanted, text, answered, unanswered) => {
+] as const)('a fault of the language model for %s', (_, wanted, text, answered, unanswered) => {
   const eventAfter = async (...faults: [Fault['kind'], number][]) => {
     for (const [kind, times] of faults) stage.addFault(kind, times, { retryAfterSeconds: 0, delayMs: 300 });
     const scene = stage.scene();
@@ -217,21 +217,21 @@ describe.each([
   };
 
   it.each(['invalid_json', 'schema_violation', 'cut_off'] as const)(
-    '%s is repaired if it occurs once, and final if it occurs twice [states.agent-step-late, readings.agent-valid]',
+    'of the kind `%s` is repaired if it occurs once, and final if it occurs twice [states.agent-step-late, readings.agent-valid]',
     async (kind) => {
       expect(await eventAfter([kind, 1])).toMatchObject(answered);
       expect(await eventAfter([kind, 2])).toMatchObject(unanswered);
     },
   );
 
-  it.each(['declined', '403'] as const)('%s is final', async (kind) => {
+  it.each(['declined', '403'] as const)('of the kind `%s` is final', async (kind) => {
     expect(await eventAfter([kind, 1])).toMatchObject(unanswered);
     expect(stage.requests).toBe(1);
   });
 
   // Five failures in a row are an outage, which other tests cover.
   it.each([[['429', '500', 'truncated', 'slow']], [['503', 'html', 'empty', 'shape']], [['hang']]] as const)(
-    '%j are retried, after a wait if necessary',
+    'of each of the kinds %j is retried, after a wait if necessary',
     async (kinds) => {
       const events = await Promise.all(kinds.map((kind) => eventAfter([kind, 1])));
       for (const event of events) expect(event).toMatchObject(answered);
@@ -240,7 +240,7 @@ describe.each([
 });
 
 describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
-  it('gives a step the status timeout if the model is being asked, and failed if it cannot be asked [readings.agent-charged]', async () => {
+  it('gives a step the status `timeout` if the model is being asked, and `failed` if the model cannot be asked [readings.agent-charged]', async () => {
     stage.addFault('hang', 1);
     const hanging = stage.scene();
     await hanging.ask('product=Acme; sentiment=positive', { analysis: false, ...STEP }, 1500);

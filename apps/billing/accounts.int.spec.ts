@@ -55,7 +55,7 @@ describe('rotating a signing secret', () => {
 });
 
 describe('changing the signature version', () => {
-  it('stores legacy and v1, and refuses other values with an error that names the field', async () => {
+  it('stores `legacy` and `v1`, and refuses other values with an error that names the field', async () => {
     const accountId = await billing.open();
     const change = (signatureVersion: string) =>
       new CommandClient(billing.bus).request(

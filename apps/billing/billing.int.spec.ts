@@ -41,7 +41,7 @@ describe('charging facts', () => {
     await billing.balanceWhere('the check is charged', accountId, ({ remaining }) => remaining === 2993);
   });
 
-  it('charges a fact only once when it is delivered twice', async () => {
+  it('charges a fact only once if the fact is delivered twice', async () => {
     const accountId = await billing.open();
     const { checkId, watchId } = await billing.check(accountId);
     await billing.check(accountId, { checkId, watchId });

@@ -13,8 +13,8 @@ const page = (path: string, load: Page): RouteObject => ({
 });
 
 /**
- * Returns a page that throws when it is rendered, so that PageError is shown. Used in place of a page that could not be
- * loaded. Without such a page, the router shows an empty page if the first page of a visit cannot be loaded.
+ * Returns a page that throws when it is rendered, so that PageError is shown. It replaces a page that could not be
+ * loaded. Otherwise the router would show an empty page if the first page of a visit could not be loaded.
  */
 const failingPage = (error: unknown) => ({
   Component(): never {

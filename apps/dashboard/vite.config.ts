@@ -4,8 +4,8 @@ import { defineConfig, type Plugin } from 'vite';
 const GATEWAY = process.env.EARSHOT_URL ?? 'http://127.0.0.1:8080';
 
 /**
- * Adds links with which the browser loads all scripts at the same time. Otherwise it would load the first, small script
- * before it finds the scripts that this script imports.
+ * Adds links with which the browser loads all scripts at the same time. Otherwise the browser would have to load the
+ * first, small script before it finds the scripts that this script imports.
  */
 const preloadApp: Plugin = {
   name: 'preload-app',
@@ -35,7 +35,7 @@ export default defineConfig({
     emptyOutDir: true,
     manifest: true,
     target: 'es2022',
-    // Files are not inlined, because the policy allows `data:` only for images. Every file has a hashed name.
+    // Files are not inlined, because the content security policy allows `data:` only for images.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 700,

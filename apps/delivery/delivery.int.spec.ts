@@ -148,7 +148,7 @@ describe('a delivery', () => {
     expect(after.standard).toBe(1);
   });
 
-  it('has, in the legacy form, the plain hex HMAC of its body as its signature [events.legacy-signature]', async () => {
+  it('is signed with the plain hex HMAC of its body if the account uses the legacy form [events.legacy-signature]', async () => {
     const version = (name: string) =>
       delivery.database.query('UPDATE accounts SET signature_version = $2 WHERE account_id = $1', [
         delivery.accountId,
@@ -212,7 +212,7 @@ describe('a delivery', () => {
     expect(receiver.received.filter(({ path }) => path === '/one-target').length).toBe(1);
   });
 
-  it('does not delay other deliveries when its endpoint hangs', async () => {
+  it('does not delay other deliveries if its endpoint hangs', async () => {
     receiver.answers.set('/hangs', { status: 0 });
     const hanging = await delivery.watch(`${receiver.url}/hangs`);
     await Promise.all(Array.from({ length: 60 }, () => delivery.event(hanging)));

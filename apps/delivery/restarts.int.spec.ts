@@ -220,7 +220,7 @@ describe('waiting deliveries', () => {
     ['changed', [{ attempts: 2, due: true }]],
     ['not-disabled', []],
   ] as const)(
-    'stay after the destination of their channel is gone only if the channel has a new destination: %s',
+    'stay after their destination is gone only if their channel has a new destination (outcome `%s`)',
     async (outcome, left) => {
       await delivery.database.query('DELETE FROM pending_deliveries');
       await wait('channel:gone', 1, 'slack');
@@ -249,7 +249,7 @@ describe('waiting deliveries', () => {
     expect(ready.map(({ signing }) => signing)).toEqual([{ secrets: [delivery.secret], legacy: false }]);
   });
 
-  it('are sent to the new address of their watch, and are dropped when the watch has no address any more', async () => {
+  it('are sent to the new address of their watch, and are dropped if the watch has no address any more', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     await wait('http://old.example.org/', 1);
     await delivery.database.query(

@@ -96,7 +96,7 @@ export class RetryLoop implements Loop {
     await Promise.all(this.lanes.map((lane) => this.returnUnattempted(lane)));
   }
 
-  /** @returns true if more deliveries may be due now */
+  /** @returns true if more deliveries can be due now */
   private async pass(lane: Lane): Promise<boolean> {
     await this.returnUnattempted(lane);
     const { queue, byMail, max, after } = lane;
@@ -106,8 +106,8 @@ export class RetryLoop implements Loop {
       max: max - queue.size,
     });
     lane.after = next;
-    // The delivery is stored under the new address before it is given up at the old one. After a crash in between, both
-    // addresses get the event.
+    // The delivery is stored under the new address before it is given up at the old one. After a crash between these
+    // two steps, both addresses get the event.
     await savePending(this.database.manager, moved);
     await this.recorder.giveUp(givenUp);
     await returnPending(this.database, paced, 'in order');
@@ -147,8 +147,8 @@ export class RetryLoop implements Loop {
   }
 
   /**
-   * Makes claimed deliveries due again for which no attempt could be made. The deliveries keep their order, because
-   * nothing is claimed for a full endpoint. Mails wait longer, because all mails go to one server.
+   * Makes those claimed deliveries due again for which no attempt could be made. The deliveries keep their order,
+   * because nothing is claimed for a full endpoint. Mails wait longer, because all mails go to one server.
    */
   private async returnUnattempted({ byMail, noRoom }: Lane): Promise<void> {
     await returnPending(

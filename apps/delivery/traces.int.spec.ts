@@ -46,7 +46,7 @@ describe('the requests to an endpoint', () => {
     expect(posts.map((span) => span.traceId).sort()).toEqual([traceId('1'), traceId('3')]);
   }, 30_000);
 
-  it('belong to the trace of the event even when they are repeated later', async () => {
+  it('belong to the trace of the event even if they are repeated later', async () => {
     receiver.answers.set('/later', { status: 500 });
     const watchId = await delivery.watch(`${receiver.url}/later`);
     const [recorded, other] = await delivery.events(watchId, [sentBy('5'), sentBy('6', false)]);

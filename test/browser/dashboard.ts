@@ -37,7 +37,7 @@ export class Dashboard {
     await this.installation?.close();
   }
 
-  /** @param path may contain `$` in place of the keyword's id */
+  /** @param path can contain `$` in place of the keyword's id */
   addressOf(path: string): string {
     return `${this.installation.url}/${path.replace('$', this.keywordId)}`;
   }

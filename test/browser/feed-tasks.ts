@@ -32,7 +32,7 @@ export function feedTasks(firstMember: FirstMember): void {
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
   }, 150_000);
 
-  it('hides a mention with a key, and shows it again', async () => {
+  it('hides a mention with a key of the keyboard, and shows it again', async () => {
     const { page } = firstMember;
     await firstMember.openFeed();
     await page.keyboard.press('j');

@@ -108,8 +108,8 @@ export async function missingIn(page: Page, fields: readonly string[]): Promise<
 }
 
 /**
- * Elements of the document that would run code or have a link that is not http(s), and a text if a script of
- * an attacker ran.
+ * Returns the elements of the document that would run code or have a link that is not http(s), and a text if a script
+ * of an attacker ran.
  */
 export const harmIn = (page: Page) =>
   page.evaluate<string[]>(`(() => {
@@ -149,7 +149,7 @@ export async function clippedTexts(page: Page): Promise<string[]> {
   })()`);
 }
 
-/** For each place of a text in the document: true if it is written from left to right. */
+/** Returns, for each place of a text in the document, true if the text is written from left to right. */
 export const directionsOf = (page: Page, text: string) =>
   page.evaluate<boolean[]>(`((text) => {
     const found = [];

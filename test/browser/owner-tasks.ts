@@ -86,7 +86,7 @@ export function ownerTasks(dashboard: Dashboard): void {
     expect(await other.getByRole('link', { name: 'New keyword' }).count()).toBe(0);
     await page.reload();
     await page.getByLabel('Role of bob@example.org').selectOption('editor');
-    await until('the member may create keywords', async () => {
+    await until('the member can create keywords', async () => {
       await other.reload();
       await other.getByRole('link', { name: 'Umbra Lamp' }).waitFor();
       return (await other.getByRole('link', { name: 'New keyword' }).count()) > 0;

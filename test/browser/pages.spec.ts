@@ -86,7 +86,7 @@ describe('the pages of the dashboard', () => {
     for (const path of FIRST_VIEWS) expect(weights.get(path) ?? NaN).toBeLessThan(MAX_FIRST_VIEW_BYTES);
   });
 
-  it('reload once when a file is missing after a release, and report it if it is missing again', async () => {
+  it('reload once if a file is missing after a release, and report a failure if the file is missing again', async () => {
     for (const isReleased of [true, false]) {
       const { page } = await dashboard.open('keywords');
       let [reloads, missed] = [0, 0];

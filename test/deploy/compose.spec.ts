@@ -126,7 +126,7 @@ describe('deploy/compose.yaml', () => {
 });
 
 describe('deploy/make-secrets.sh', () => {
-  it('gives every secret its own value, readable only by its owner', () => {
+  it('gives every secret its own value, and makes the file readable only by its owner', () => {
     // The operators of the models give the tokens of LLM_URL and EMBEDDINGS_URL.
     const values = Object.entries(secrets).filter(([name]) =>
       /PASSWORD|KEY|(?<!LLM_|EMBEDDINGS_)TOKEN/.test(name),
@@ -137,7 +137,7 @@ describe('deploy/make-secrets.sh', () => {
     expect(statSync(join(compose.directory, '.env')).mode & 0o777).toBe(0o600);
   });
 
-  it('changes no existing secret when it runs again', () => {
+  it('changes no existing secret if it runs again', () => {
     compose.makeSecrets();
     expect(compose.secrets).toEqual(secrets);
   });

@@ -31,12 +31,12 @@ describe('deploy/healthcheck.mjs', () => {
   }
   const port = () => (server.address() as AddressInfo).port;
 
-  it('exits with 0 when the service answers 200, and sends the token of the environment', async () => {
+  it('exits with 0 if the service answers 200, and sends the token of the environment', async () => {
     expect(await check('/healthz', port())).toMatchObject({ code: 0 });
     expect(await check('/readyz', port(), '0123456789abcdef')).toMatchObject({ code: 0 });
   });
 
-  it('exits with 1 and prints the answer when the service is not ready or refuses the token', async () => {
+  it('exits with 1 and prints the answer if the service is not ready or refuses the token', async () => {
     readiness = 503;
     expect(await check('/readyz', port(), '0123456789abcdef')).toEqual({
       code: 1,
@@ -45,7 +45,7 @@ describe('deploy/healthcheck.mjs', () => {
     expect(await check('/readyz', port())).toMatchObject({ code: 1, output: expect.stringContaining('401') });
   });
 
-  it('exits with 1 and prints the reason when nothing listens', async () => {
+  it('exits with 1 and prints the reason if nothing listens', async () => {
     const closed = createServer().listen(0, '127.0.0.1');
     await once(closed, 'listening');
     const free = (closed.address() as AddressInfo).port;

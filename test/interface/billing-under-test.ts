@@ -15,7 +15,7 @@ export interface BillingUnderTest {
   changePlan(accountId: string, plan: string): Promise<void>;
   /** Publishes a completed check with this cost, as polling does. @returns the id of the check */
   spend(accountId: string, credits: number, more?: CheckInit): Promise<string>;
-  /** Publishes a check that failed because it needed more credits than available. */
+  /** Publishes a check that failed because it needed more credits than were available. */
   refuse(accountId: string, keywordId: string, watchId: string, creditsNeeded: number): Promise<void>;
   stop(): Promise<void>;
 }

@@ -14,7 +14,7 @@ export function channelFairnessTasks(scene: ChannelsScene): void {
       return () => event({ keywordId: body.id, watchId: body.watches[0].id }, {}, text, tenant);
     };
     const sendBob = (channelId: string) => sendTo(scene.bob, 'For Bob', channelId);
-    /** True if an attempt to send to one of these channels has ended. */
+    /** Returns true if an attempt to send to one of these channels has ended. */
     const hasEnded = async (...ids: string[]) =>
       (await scene.setup.attempts()).some(
         ({ channelId, targetKind, number }) =>

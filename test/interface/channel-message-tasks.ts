@@ -43,7 +43,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       expect(scene.setup.receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, next]);
     });
 
-    it('is sent to the channels that a rule notifies, also if the event is not pushed, and never to another account [channels.notify]', async () => {
+    it('is sent to the channels that a rule notifies, even if the event is not pushed, and never to another account [channels.notify]', async () => {
       const [named, own] = [await chat('slack', 'named0001'), await chat('slack', 'owned0001')];
       const foreign = (
         await scene.bob.api.post('/v1/channels', {
@@ -97,7 +97,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       expect(attempts.filter(({ statusCode }) => statusCode === 429).length).toBe(1);
     });
 
-    it('is refused if it is a test and the destination has asked for a pause; the error names the destination, not the mail server', async () => {
+    it('that is a test is refused if the destination has asked for a pause; the error names the destination, not the mail server', async () => {
       const made = await chat('slack', 'paused002');
       const test = () => scene.setup.ada.api.post(`/v1/channels/${made.id}/test`, {});
       scene.sim.faults.add({ source: 'slack', kind: '429', times: 1, retryAfterSeconds: 60 });
@@ -188,7 +188,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       expect(enabled.body).toMatchObject({ state: 'active', disabledReason: null });
     });
 
-    it('fails, and the channel is disabled if all its messages have failed for 5 days [channels.gone]', async () => {
+    it('that fails disables the channel if all messages of the channel have failed for 5 days [channels.gone]', async () => {
       const made = await chat('slack', 'failing001');
       const ids = await keyword(instant(made.id));
       await scene.setup.database.query(

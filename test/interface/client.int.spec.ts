@@ -70,7 +70,7 @@ describe('the client', () => {
     expect((await client.get('/v1/keywords/{id}', { path })).state).toBe('retired');
   });
 
-  it('gets the stored answer again when it repeats a POST with the same idempotency key', async () => {
+  it('gets the stored answer again if it repeats a POST with the same idempotency key', async () => {
     const client = clientOf(await service.tenant());
     const call = { body: keywordBody() as never, idempotencyKey: newId() };
     const [first, second] = [
@@ -101,7 +101,7 @@ describe('the client', () => {
     const stop = new AbortController();
     const stream = client.stream({ source: 'hackernews' }, { signal: stop.signal });
     const first = stream.next();
-    // The stream may not be open yet, so the test publishes mentions until one arrives.
+    // The stream is possibly not open yet, so the test publishes mentions until one arrives.
     let id = '';
     const seen = await until('the first mention arrives', async () => {
       id = await publish(ada, 'Acme');

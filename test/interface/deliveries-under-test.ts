@@ -12,7 +12,7 @@ import { startReceiver, type Receiver } from '../../apps/delivery/testing/delive
 import { keywordBody, startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
 import { startServicesWithoutSources } from './services-without-sources.js';
 
-/** The interface, the services behind it, and a receiver of webhooks. */
+/** The interface, the services that answer its commands, and a receiver of webhooks. */
 export interface DeliveriesUnderTest {
   service: InterfaceUnderTest;
   receiver: Receiver;

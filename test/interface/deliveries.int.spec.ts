@@ -124,8 +124,8 @@ describe('the list of deliveries', () => {
     }));
     const subject = subjectOf('ATTEMPTS', setup.ada.accountId, keyword.watchId);
     const group = toBinary(AttemptSchema, create(AttemptSchema, { attempts }));
-    // With two message ids the group is stored twice, as after the end of the server's window of message ids.
-    // No row may be returned twice.
+    // With two message ids the group is stored twice, as after the end of the server's window of message ids. No row
+    // must be returned twice.
     for (const messageId of [newId(), newId()]) await setup.store.publish(subject, group, messageId);
     const [, , last] = attempts;
     await setup.store.publish(
@@ -216,7 +216,7 @@ describe('an event that is sent again', () => {
 });
 
 describe('resends', () => {
-  it('are refused with 429 while 200 resends of the account are waiting, also when several arrive at the same time', async () => {
+  it('are refused with 429 while 200 resends of the account are waiting, even if several resends arrive at the same time', async () => {
     setup.receiver.answers.set('/storm', { status: 500 });
     const keyword = await setup.keyword('/storm');
     const [event] = await setup.events(keyword, 1);

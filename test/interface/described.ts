@@ -66,7 +66,7 @@ export function checkDescribed({ method, path, answer }: ApiExchange): void {
   if (!validate(answer.body)) fail(ajv.errorsText(validate.errors, { dataVar: 'body' }));
 }
 
-/** The described route of a path; the most specific one if several match. */
+/** Returns the described route of a path; the most specific one if several match. */
 export function routeOf(path: string): string | undefined {
   const given = (path.split('?')[0] ?? '').split('/');
   const matching = Object.keys(description.paths).filter((route) => {

@@ -110,7 +110,7 @@ export function endpointTasks(setup: () => DeliveriesUnderTest, url: (path: stri
   describe('the test of a webhook', () => {
     const test = (body: unknown) => setup().ada.api.post('/v1/webhooks/test', body);
 
-    it('returns the sent request and the answer of the receiver, also if the delivery fails [webhooks.test]', async () => {
+    it('returns the sent request and the answer of the receiver, even if the delivery fails [webhooks.test]', async () => {
       const { status, body } = await test({ url: url('/tested'), type: 'tweet.created' });
       const [request] = await receivedRequests(setup().receiver, '/tested', 1);
       expect(status).toBe(200);
@@ -136,7 +136,7 @@ export function endpointTasks(setup: () => DeliveriesUnderTest, url: (path: stri
       });
     });
 
-    it('refuses private addresses and unknown types, and more than 20 a minute [webhooks.test]', async () => {
+    it('refuses private addresses and unknown types, and more than 20 tests in a minute [webhooks.test]', async () => {
       for (const address of ['http://10.1.2.3/', 'http://[::1]/', 'http://0x0a000001/', 'ftp://example.org/'])
         expect((await test({ url: address })).body.details.map(({ path }: Json) => path)).toEqual(['url']);
       expect((await test({ url: url('/x'), type: 'x' })).body.details[0].path).toBe('type');

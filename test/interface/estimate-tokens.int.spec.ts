@@ -74,7 +74,7 @@ describe('a create that sends its estimate token', () => {
     expect((await createWith(estimateToken, body, eve)).body.code).toBe('ESTIMATE_MISMATCH');
   });
 
-  it('is refused with the token of a change of a keyword, also for the same body: 409 ESTIMATE_MISMATCH [credits.token]', async () => {
+  it('is refused with the token of a change of a keyword, even for the same body: 409 ESTIMATE_MISMATCH [credits.token]', async () => {
     const { id } = (await ada.api.post('/v1/keywords', keywordBody({ name: 'Priced before' }))).body;
     for (const name of ['keywords', 'queries']) {
       const whole = { ...(await ada.api.get(`/v1/keywords/${id}`)).body, name: 'Held' };
@@ -88,7 +88,7 @@ describe('a create that sends its estimate token', () => {
     }
   });
 
-  it('is refused with 409 ESTIMATE_EXPIRED when the estimate has expired or used another price book [requests.estimate-expired, credits.token-15-minutes, credits.token]', async () => {
+  it('is refused with 409 ESTIMATE_EXPIRED if the estimate has expired or used another price book [requests.estimate-expired, credits.token-15-minutes, credits.token]', async () => {
     const { estimateToken } = (await estimate(body)).body;
     const signed = new SignedText('5e'.repeat(32), 'estimates');
     const scope = { accountId: ada.accountId };

@@ -103,7 +103,7 @@ describe('faults of a body', () => {
     ]);
   });
 
-  it('are reported once', async () => {
+  it('are each reported only once', async () => {
     const criteria = { price_min: 5, price_max: 1, query: 'q' };
     const body = { criteria, market: 'fr', refresh_interval_seconds: 600 };
     expect(details(await ada.api.post('/v1/vinted/watches', body))).toEqual([
@@ -165,7 +165,7 @@ describe('faults of a query', () => {
     ]);
   });
 
-  it('include a cursor of another list, on every list [requests.cursor-bound]', async () => {
+  it('include a cursor of another list, and a cursor that was changed [requests.cursor-bound]', async () => {
     for (const name of ['A', 'B', 'C'])
       await ada.api.post(
         '/v1/keywords',

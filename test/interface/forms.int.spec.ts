@@ -68,7 +68,7 @@ async function answers(): Promise<ApiAnswer[]> {
   ];
 }
 
-/** Returns every key of a response with its value; the user's own maps are skipped. */
+/** Returns every key of a response with its value, except the keys inside `filters`, which the user chooses. */
 function* entriesOf(value: Json): Generator<[key: string, value: unknown]> {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, inner] of Object.entries(value)) {
@@ -114,7 +114,7 @@ describe('answers', () => {
       expect(id).toMatch(V7);
   });
 
-  it('identify a fact by a derived id, so that it never appears twice [requests.fact-ids]', async () => {
+  it('identify a fact by a derived id, so that the fact appears only once [requests.fact-ids]', async () => {
     const one = await billing.spend(ada.accountId, 1);
     const { accountId } = ada;
     await billing.spend(accountId, 1, { checkId: one, part: 1 });
@@ -170,7 +170,7 @@ describe('every response', () => {
     }
   });
 
-  it('contains the message and the code of an error [errors.envelope, errors.not-found]', async () => {
+  it('contains the message and the code of the error if the request fails [errors.envelope, errors.not-found]', async () => {
     const { status, body } = await ada.api.get(`/v1/keywords/${watch.id}`);
     expect([status, body]).toEqual([404, { error: 'keyword not found', code: 'NOT_FOUND' }]);
   });

@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const detailsOf = async (body: object) => (await ada.api.post('/v1/keywords', body)).body.details;
 
-describe('a contradictory body', () => {
+describe('an invalid body', () => {
   const item = (field: string) => ({ kind: 'item', all: [{ field, op: 'eq', value: 'x' }] });
 
   it.each([
@@ -103,7 +103,7 @@ describe('a contradictory body', () => {
     expect([status, body.details[0].path]).toEqual([400, 'rules[0].when.all[0].field']);
   });
 
-  it('is refused with MARKET_DISABLED and the list of markets when the source has markets', async () => {
+  it('is refused with MARKET_DISABLED and the list of markets if the source has markets', async () => {
     const { status, body } = await ada.api.post(
       '/v1/keywords',
       keywordBody({
@@ -216,7 +216,7 @@ describe('a hint', () => {
     ]);
   });
 
-  it('is not given when no route is similar', async () => {
+  it('is not given if no route is similar', async () => {
     for (const path of ['/v1/nothing-of-the-kind', `/v1/${'k'.repeat(10_000)}`, '/favicon.ico'])
       expect((await ada.api.get(path)).body.error).toBe('no such endpoint');
   });

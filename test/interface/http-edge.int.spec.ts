@@ -52,17 +52,17 @@ async function get(path: string, headers: Record<string, string> = {}, url = ser
 }
 
 describe('a slow request', () => {
-  it('may take 10 s for its headers and 30 s in total by default', () => {
+  it('can take 10 s for its headers and 30 s in total by default', () => {
     const settings = readSettings(['HTTP_HEADERS_TIMEOUT_MS', 'HTTP_REQUEST_TIMEOUT_MS'], {});
     expect({ ...settings }).toEqual({ HTTP_HEADERS_TIMEOUT_MS: 10_000, HTTP_REQUEST_TIMEOUT_MS: 30_000 });
   });
 
-  it('gets 408 and is closed when its headers do not arrive in time', async () => {
+  it('gets 408 and is closed if its headers do not arrive in time', async () => {
     const { all } = await send('GET /v1/keywords HTTP/1.1\r\nhost: x\r\n');
     expect(await all).toMatch(/^HTTP\/1\.1 408 [\s\S]*"the request did not arrive in time"/);
   });
 
-  it('gets 408 and is closed when its body does not arrive in time', async () => {
+  it('gets 408 and is closed if its body does not arrive in time', async () => {
     const { all } = await send(
       `POST /v1/keywords HTTP/1.1\r\nhost: x\r\nx-api-key: ${tenant.api.apiKey}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`,
     );
@@ -128,7 +128,7 @@ it('the gateway listens only on 127.0.0.1 and accepts at most 1,000 connections 
 });
 
 describe('/readyz and /metrics', () => {
-  it('require the OPERATIONS_TOKEN when it is set', async () => {
+  it('require the OPERATIONS_TOKEN if it is set', async () => {
     for (const path of ['/readyz', '/metrics']) {
       expect((await get(path)).status).toBe(401);
       expect((await get(path, { authorization: 'Bearer another-token-of-length' })).status).toBe(401);
@@ -136,7 +136,7 @@ describe('/readyz and /metrics', () => {
     }
   });
 
-  it('return 403 when HOST is not loopback and no token is set, while /healthz is open', async () => {
+  it('return 403 if HOST is not loopback and no token is set, but /healthz is open', async () => {
     for (const path of ['/readyz', '/metrics']) {
       const { status, body } = await get(path, {}, publicService.url);
       expect([status, JSON.parse(body).code]).toEqual([403, 'FORBIDDEN']);

@@ -44,7 +44,7 @@ const loseOutcomeOf = (key: string) =>
   );
 
 describe('a POST with an Idempotency-Key', () => {
-  it('creates one keyword when it is sent a hundred times at the same time to two gateways [requests.key-running, limits.key-replay]', async () => {
+  it('creates one keyword if it is sent a hundred times at the same time to two gateways [requests.key-running, limits.key-replay]', async () => {
     const key = newId();
     const body = keywordBody({ name: key });
     const answers = await Promise.all(
@@ -59,7 +59,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(replay).toEqual({ status: 201, text: made[0]?.text, id: made[0]?.id, isReplay: true });
   });
 
-  it('has one effect when it is repeated because its answer was lost', async () => {
+  it('has one effect if it is repeated because its answer was lost', async () => {
     const key = newId();
     const first = await post('/v1/hackernews/watches', key, watchBody(key));
     await loseOutcomeOf(key);
@@ -70,14 +70,14 @@ describe('a POST with an Idempotency-Key', () => {
     expect(watches.filter(({ criteria }) => JSON.stringify(criteria).includes(key)).length).toBe(1);
   });
 
-  it('is refused again when its body was refused [requests.key-stored]', async () => {
+  it('gets the same refusal again if its body was refused [requests.key-stored]', async () => {
     const key = newId();
     const first = await post('/v1/keywords', key, { name: '' });
     const again = await post('/v1/keywords', key, { name: '' });
     expect([first.status, again]).toEqual([400, { ...first, isReplay: true }]);
   });
 
-  it('can be sent again after a conflict when the conflict is gone', async () => {
+  it('can be sent again after a conflict has ended', async () => {
     const body = watchBody('conflicting');
     const watch = (await ada.api.post('/v1/hackernews/watches', body)).body.id as string;
     const key = newId();

@@ -70,7 +70,7 @@ export async function startInterface(more: NodeJS.ProcessEnv = {}): Promise<Inte
   };
 }
 
-/** Returns a create body on a source that needs no settings. */
+/** Returns a body that creates a keyword on a source that needs no settings. */
 export function keywordBody(more: Record<string, unknown> = {}) {
   return {
     name: 'Acme',

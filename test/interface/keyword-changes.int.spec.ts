@@ -53,7 +53,7 @@ const full = {
 };
 
 describe('a keyword that is read and sent back', () => {
-  it('keeps its version, time and watches, whether the whole keyword or a single key is sent [requests.read-only-keys]', async () => {
+  it('keeps its version, its updatedAt and its watches, whether the whole keyword or a single key is sent [requests.read-only-keys]', async () => {
     const keyword = await made(full);
     for (const changes of [keyword, ...Object.entries(keyword).map(([key, value]) => ({ [key]: value }))]) {
       const answer = await patch(keyword, changes);
@@ -140,7 +140,7 @@ describe('a change', () => {
   });
 });
 
-describe('a search whose terms, filters or market change', () => {
+describe('a search of a keyword that changes', () => {
   it.each<[string, object]>([
     ['terms', { terms: ['acme', 'rocket'] }],
     ['query', { query: 'acme rocket' }],
@@ -180,7 +180,7 @@ describe('a search whose terms, filters or market change', () => {
     },
   );
 
-  it('starts over, with all other searches, when the global criteria change', async () => {
+  it('starts over, with all other searches, if the global criteria change', async () => {
     const keyword = await made(full);
     const { body } = await patch(keyword, { globalCriteria: { market: 'global', query: 'globex' } });
     // `jobs` has its own query, but its filters and match mode come from the global criteria.
@@ -191,7 +191,7 @@ describe('a search whose terms, filters or market change', () => {
     ]);
   });
 
-  it('continues when only label, name, interval or webhook change [states.watch-goes-on, keywords.hash-changed]', async () => {
+  it('continues if only label, name, interval or webhook change [states.watch-goes-on, keywords.hash-changed]', async () => {
     const keyword = await made(full);
     const [all, jobs] = keyword.sources[0].searches;
     const { body } = await patch(keyword, {
@@ -223,7 +223,7 @@ describe('a search whose terms, filters or market change', () => {
     }
   });
 
-  it('continues and keeps its id when the id is missing in the body', async () => {
+  it('continues and keeps its id if the id is missing in the body', async () => {
     const keyword = await made(full);
     const searches = keyword.sources[0].searches.map(({ id: _, ...search }: Json) => search);
     const { body } = await patch(keyword, {
@@ -232,7 +232,7 @@ describe('a search whose terms, filters or market change', () => {
     expect(body).toEqual({ ...keyword, resetSearches: [] });
   });
 
-  it('is paused while its source is switched off, and continues when it is switched on again', async () => {
+  it('is paused while its source is disabled, and continues when the source is enabled again', async () => {
     const keyword = await made(full);
     const [hackernews, mastodon, rss] = keyword.sources;
     const off = await patch(keyword, { sources: [hackernews, { ...mastodon, enabled: false }, rss] });
@@ -243,7 +243,7 @@ describe('a search whose terms, filters or market change', () => {
     expect(on.body.resetSearches).toEqual([]);
   });
 
-  it('ends when it is removed, and a new search begins', async () => {
+  it('ends when it is removed, and the search that replaces it begins', async () => {
     const keyword = await made(full);
     const [hackernews] = keyword.sources;
     const { body } = await patch(keyword, {

@@ -40,7 +40,7 @@ export function keywordFileTasks(service: () => InterfaceUnderTest): void {
       schedule: { startsAt: null, endsAt: null, timezone: 'Europe/Berlin' },
     };
 
-    it('find no changes in an exported file, also if its keys have another order or a short form [code.export]', async () => {
+    it('find no changes in an exported file, even if its keys have another order or a short form [code.export]', async () => {
       const ada = await service().tenant();
       expect((await ada.api.post('/v1/keywords', RICH)).status).toBe(201);
       expect((await ada.api.post('/v1/keywords', keywordBody({ name: 'Plain' }))).status).toBe(201);
@@ -175,7 +175,7 @@ export function keywordFileTasks(service: () => InterfaceUnderTest): void {
       expect((await ada.api.get('/v1/keywords')).body.data).toEqual([]);
     }, 40_000);
 
-    it('find keywords by name, or by id if several have the name, and refuse ambiguous entries [code.counterpart]', async () => {
+    it('find keywords by name, or by id if several keywords have the same name, and refuse ambiguous entries [code.counterpart]', async () => {
       const ada = await service().tenant();
       const ids = [];
       for (const query of ['a', 'b'])

@@ -52,14 +52,14 @@ describe('pausing a keyword', () => {
     },
   );
 
-  it('changes nothing when the keyword is already paused, and resuming a running keyword changes nothing [keywords.pause]', async () => {
+  it('changes nothing if the keyword is already paused, and resuming a running keyword changes nothing [keywords.pause]', async () => {
     const keyword = await made();
     expect((await change(keyword, 'resume')).body).toEqual(keyword);
     const paused = (await change(keyword, 'pause')).body;
     expect(await change(keyword, 'pause')).toMatchObject({ status: 200, body: paused });
   });
 
-  it('is refused for an unknown, foreign or retired keyword', async () => {
+  it('is refused for an unknown or retired keyword, and for a keyword of another account', async () => {
     const keyword = await made();
     const eve = await service.tenant();
     for (const verb of ['pause', 'resume']) {
@@ -91,7 +91,7 @@ describe('a schedule', () => {
     });
   });
 
-  it('runs the keyword when it begins, and pauses it when it ends, without a request', async () => {
+  it('runs the keyword when the schedule begins, and pauses the keyword when the schedule ends, without a request', async () => {
     const keyword = await made({ schedule: schedule(inSeconds(1.5), inSeconds(4)) });
     expect(keyword.pausedReason).toBe('schedule');
     await becomes(keyword, { state: 'active', pausedReason: null });
@@ -106,7 +106,7 @@ describe('a schedule', () => {
     expect((await made({ schedule: { ...soon, timezone: 'America/New_York' } })).state).toBe('paused');
   });
 
-  it('resumes the keyword immediately when it is cleared, while a resume before that is refused', async () => {
+  it('refuses a resume before it begins, and resumes the keyword immediately when the schedule is cleared', async () => {
     const keyword = await made({ schedule: schedule(inSeconds(3600), null) });
     expect(await change(keyword, 'resume')).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
     const { body } = await ada.api.patch(`/v1/keywords/${keyword.id}`, { schedule: null });

@@ -151,7 +151,7 @@ describe('creating a keyword', () => {
     expect((await ada.api.get('/v1/keywords?q=%00')).status).toBe(400);
   });
 
-  it('accepts every spelling of the id', async () => {
+  it('makes a keyword whose id is also accepted in upper case', async () => {
     const { id, watches } = (await ada.api.post('/v1/keywords', keywordBody())).body;
     expect((await ada.api.get(`/v1/keywords/${id.toUpperCase()}`)).body).toMatchObject({ id, watches });
     expect((await ada.api.delete(`/v1/keywords/${id.toUpperCase()}`)).status).toBe(204);
@@ -195,7 +195,7 @@ describe('the list of keywords', () => {
 });
 
 describe('a keyword’s activity', () => {
-  it('shows 1 to 500 records, newest first, and filters by source and since [keywords.activity, limits.activity, limits.window-activity]', async () => {
+  it('shows 1 to 500 records, newest first, and filters them by `source` and `since` [keywords.activity, limits.activity, limits.window-activity]', async () => {
     const { accountId, api } = await service.tenant();
     const { id } = (await api.post('/v1/keywords', keywordBody())).body;
     const row = (n: number, more: Partial<ActivityRow> = {}): ActivityRow => ({

@@ -29,14 +29,14 @@ describe('PATCH /v1/mentions/{id}', () => {
     expect(await listed('')).toContain(id);
   });
 
-  it('hides a mention from lists that do not request hidden mentions', async () => {
+  it('with the label `hidden` hides a mention from lists that do not request hidden mentions', async () => {
     const id = await mention();
     await patch(id, { labels: ['hidden'] });
     expect(await listed('')).not.toContain(id);
     expect(await listed('label=hidden')).toContain(id);
   });
 
-  it('corrects the analysis, filters by the correction, and removes it with null [readings.corrections]', async () => {
+  it('corrects readings, by which lists then filter, and removes the corrections with null [readings.corrections]', async () => {
     const id = await mention({ sentiment: 'negative' });
     const { body } = await patch(id, { sentiment: 'positive', intent: 'praise', relevance: 0 });
     expect(body.corrected).toEqual(['sentiment', 'intent', 'relevance']);
@@ -126,7 +126,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     ]);
   });
 
-  it('sets labels that replace the labels of rules; labels and corrections stay when the event is delivered again, and the stored event does not change [rules.mark, rules.filter, rules.why, readings.corrections]', async () => {
+  it('sets labels that replace the labels of rules; labels and corrections stay if the event is delivered again, and the stored event does not change [rules.mark, rules.filter, rules.why, readings.corrections]', async () => {
     const [eventId, store] = [newId(), new EventStore(scene.bus)];
     const event = create(EventSchema, {
       accountId: scene.ada.accountId,
@@ -198,7 +198,7 @@ backtestTasks(scene);
 feedAddressTasks(scene);
 
 describe('a purged keyword', () => {
-  it('is absent from every read of mentions that begins after the 204', async () => {
+  it('is absent from the reads of mentions that begin after the 204', async () => {
     for (let round = 0; round < 3; round += 1) {
       const { body: purged } = await scene.ada.api.post(
         '/v1/keywords',
@@ -225,7 +225,7 @@ describe('a purged keyword', () => {
     }
   }, 90_000);
 
-  it('loses its labels', async () => {
+  it('loses the labels of its mentions', async () => {
     const { body: purged } = await scene.ada.api.post(
       '/v1/keywords',
       keywordBody({ global_criteria: { market: 'global', query: 'labelled' } }),

@@ -135,7 +135,7 @@ function recomputed(all: readonly ListingObservationRow[], inScope: (row: Listin
 const WINDOW = 'from=2026-09-01&to=2026-10-05';
 
 describe('the statistics of a market', () => {
-  it('equal a recomputation of a month, although observations are delivered twice and in any order', async () => {
+  it('equal a recomputation of a month, although some observations are delivered twice and all are in another order', async () => {
     const { accountId, api } = await service.tenant();
     const keyword = await api.post('/v1/keywords', keywordBody());
     const rows = month(accountId, keyword.body.id);

@@ -55,12 +55,12 @@ describe('a keyword that an agent creates', () => {
     // A client that repeats the call must not create a second keyword.
     expect((await call('create_keyword', { keyword, estimate_token })).keyword.id).toBe(made.keyword.id);
     const { keywords } = await call('list_keywords', { name: 'By an agent' });
-    // The purge of the first keyword may still be under way.
+    // The purge of the first keyword is possibly still running.
     const active = keywords.filter(({ state }: { state: string }) => state !== 'retired');
     expect(active.map(({ id: its }: { id: string }) => its)).toEqual([made.keyword.id]);
   });
 
-  it('gets an estimate with the refusal of the create if it is not valid', async () => {
+  it('gets an estimate with the reason for the refusal if the keyword is not valid', async () => {
     expect(await call('estimate_keyword', { keyword: { name: '' } })).toMatchObject({
       valid: false,
       refusal: { code: 'VALIDATION' },
@@ -94,7 +94,7 @@ describe('a keyword that an agent creates', () => {
   });
 });
 
-describe('the daily limit of a key', () => {
+describe('the daily limit of an API key', () => {
   // 30 credits a day.
   const priced = (name: string) =>
     keywordBody({ name, refresh_interval_seconds: 3600, sources: [{ source: 'hackernews', enabled: true }] });
@@ -232,7 +232,7 @@ describe('the daily limit of a key', () => {
     expect((await call('get_credits', {}, own)).mcp_today.credits_spent).toBe(25);
   });
 
-  it('gives the credits of a refused create back once, also when its token is sent several times', async () => {
+  it('gives the credits of a refused create back only once, even if its token is sent several times', async () => {
     const { api } = await setup.service.tenant('free');
     const own = await setup.connect(api.apiKey);
     const keywords = [1, 2, 3].map((n) => priced(`Free ${n}`));
@@ -293,7 +293,7 @@ describe('the daily limit of a key', () => {
     await until('the setting applies', async () => (await limit()) === DAILY_CREDITS);
   }, 60_000);
 
-  it('also refuses a change that makes a keyword too expensive, and does not count refused calls', async () => {
+  it('refuses a change that makes a keyword too expensive, and does not count refused calls', async () => {
     const { api } = await setup.service.tenant();
     const own = await setup.connect(api.apiKey);
     const keyword = priced('Cheap');

@@ -181,8 +181,8 @@ describe('the audit log', () => {
   });
 });
 
-describe('a key', () => {
-  it('can read and estimate, but not change anything, if it has the scope read [mcp.scopes]', async () => {
+describe('an API key', () => {
+  it('can read and estimate, but not change anything, if it has the scope `read` [mcp.scopes]', async () => {
     const reader = await setup.connect((await setup.key(ada.accountId, { scope: 'read' })).apiKey);
     expect((await call('list_keywords', {}, reader)).keywords).toBeDefined();
     const estimate = await call('estimate_keyword', { keyword: keywordBody() }, reader);

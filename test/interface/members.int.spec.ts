@@ -39,7 +39,7 @@ describe('an invitation', () => {
     expect((await new Browser(service.url).post('/v1/auth/sign-up', right)).status).toBe(409);
   });
 
-  it('is accepted only once, also by several people at the same time', async () => {
+  it('is accepted only once, even if several people accept it at the same time', async () => {
     const { code } = (await owner.post('/v1/invitations', { email: 'cy@example.org', role: 'viewer' })).body;
     const answers = await Promise.all(
       Array.from({ length: 5 }, () =>
@@ -111,7 +111,7 @@ describe('a member', () => {
       other.call('PATCH', `/v1/members/${a}`, { role: 'viewer' }),
     ]);
     const statuses = answers.map(({ status }) => status).sort();
-    // The second request came after the first (403), or would have removed the last owner (409).
+    // The second request came after the first (403), or would have demoted the last owner (409).
     expect([200, statuses[1]]).toEqual(statuses);
     expect([403, 409]).toContain(statuses[1]);
     const left = answers[0].status === 200 ? owner : other;
@@ -123,7 +123,7 @@ describe('a member', () => {
     ).toBe(200);
   });
 
-  it('who does not exist returns 404, and an API key cannot list members', async () => {
+  it('cannot be listed with an API key, and a change of an unknown member returns 404', async () => {
     const { api, accountId } = await service.tenant('pro');
     expect(accountId).not.toBe('');
     expect((await api.get('/v1/members')).status).toBe(403);

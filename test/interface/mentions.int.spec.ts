@@ -70,7 +70,7 @@ describe('paging through mentions', () => {
     expect([idsIn(rest), rest.body.nextCursor]).toEqual([[next.event_id], undefined]);
   });
 
-  it('returns rows that arrive meanwhile, each once, if the oldest rows come first', async () => {
+  it('returns rows that arrive between two pages, each once, if the oldest rows come first', async () => {
     const { accountId, api } = await service.tenant();
     const first = await write(
       Array.from({ length: 5 }, (_, n) => mentionRow(accountId, { occurred_at: ago(30 - n) })),
@@ -94,7 +94,7 @@ describe('paging through mentions', () => {
     ]);
     expect(await faultOf('lang=en&'.repeat(101))).toEqual([
       400,
-      { path: 'lang', message: 'may be given at most 100 times' },
+      { path: 'lang', message: 'can be given at most 100 times' },
     ]);
     expect((await api.get(`/v1/mentions?q=${'a+'.repeat(50)}`)).status).toBe(200);
   });
@@ -204,11 +204,11 @@ describe('the filters of mentions', () => {
     [`since=${encodeURIComponent(ago(3 * 24 * 60))}`, [...day, 'owned'].sort()],
     [`until=${ago(60)}`, []],
     [`since=${ago(3 * 24 * 60)}&until=${ago(60)}`, ['owned']],
-  ])('?%s finds %j [limits.window-mentions]', async (query, expected) => {
+  ])('in the query "?%s" find %j [limits.window-mentions]', async (query, expected) => {
     expect(names(idsIn(await tenant.api.get(`/v1/mentions?${query}`)))).toEqual(expected);
   });
 
-  it('?keyword= finds the mentions of a keyword, in upper or lower case of the id', async () => {
+  it('find the mentions of a keyword by its id in upper or lower case', async () => {
     expect(names(idsIn(await tenant.api.get(`/v1/mentions?keyword=${keywordId}`)))).toEqual(['starred']);
     expect(names(idsIn(await tenant.api.get(`/v1/mentions?keyword=${keywordId.toUpperCase()}`)))).toEqual([
       'starred',

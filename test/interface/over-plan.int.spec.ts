@@ -79,7 +79,7 @@ describe('a keyword that exceeds a smaller plan', () => {
 });
 
 describe('a lone watch that exceeds a smaller plan', () => {
-  it('runs again when its interval is long enough and a member resumes it', async () => {
+  it('runs again if it is resumed with an interval that is long enough', async () => {
     const ada = await service.tenant('solo');
     const body = { criteria: { query: 'acme' }, refresh_interval_seconds: 600 };
     const watch = (await ada.api.post('/v1/hackernews/watches', body)).body;

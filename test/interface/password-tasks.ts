@@ -27,11 +27,11 @@ export function passwordTasks(scene: SignInScene): void {
       ]);
     });
 
-    it('is refused before it is read if it has 1 MiB', async () => {
+    it('is refused with 413 if it has 1 MiB', async () => {
       expect((await signUp('x'.repeat(1024 * 1024))).status).toBe(413);
     });
 
-    it('is stored with argon2id, and works for each Unicode form of its characters', async () => {
+    it('is stored with argon2id, and is also accepted in another Unicode form of its characters', async () => {
       // The passwords have é as one character or as two, and a ligature or its letters.
       const [composed, decomposed] = ['caf\u00e9 \ufb01ne words', 'cafe\u0301 fine words'];
       const { code } = (
@@ -70,7 +70,7 @@ export function passwordTasks(scene: SignInScene): void {
       expect((await signIn(browser(), 'pia@example.org', next)).status).toBe(200);
     });
 
-    it('ends all sessions if a reset has set it; the token of the reset works only once, also in simultaneous requests [sessions.reset]', async () => {
+    it('ends all sessions if a reset has set it; the token of the reset works only once, even in simultaneous requests [sessions.reset]', async () => {
       const rob = await joined(scene.owner, 'rob@example.org', 'editor');
       const [token, other] = [await resetToken('ROB@example.org'), await resetToken('rob@example.org')];
       const confirm = (given: string, password: string) =>

@@ -58,7 +58,7 @@ describe.each(['free', 'solo', 'growth', 'pro'] as const)('the plan %s', (plan) 
     expect((await create(ada)).status).toBe(201);
   });
 
-  it(`allows ${limits.searchSlots} searches, and not one more, whether a keyword, a watch or a change adds it [requests.plan-limit, estimate.plan-limits, credits.plan-keywords]`, async () => {
+  it(`allows ${limits.searchSlots} searches, and not one more, whether a keyword, a watch or a change adds the search [requests.plan-limit, estimate.plan-limits, credits.plan-keywords]`, async () => {
     const ada = await service.tenant(plan);
     const slots = limits.searchSlots ?? 0;
     const keyword = (await create(ada, slots - 1)).body;
@@ -171,7 +171,7 @@ describe('a change of plan', () => {
     expect((await ada.api.post(`/v1/keywords/${newest.id}/resume`, {})).body.state).toBe('active');
   });
 
-  it('pauses keywords and watches whose interval is too short or whose terms are too many for the new plan, also the oldest keywords', async () => {
+  it('pauses keywords and watches whose interval is too short or whose terms are too many for the new plan, even the oldest keywords', async () => {
     const ada = await service.tenant('pro');
     await create(ada, 1, { name: 'fast', refresh_interval_seconds: 60 });
     const terms = Array.from({ length: 6 }, (_, n) => `t${n}`);
@@ -198,7 +198,7 @@ describe('a change of plan', () => {
       status: 400,
       body: { code: 'INTERVAL_TOO_LOW' },
     });
-    // The keyword may run with a longer interval.
+    // The keyword can run with a longer interval.
     const slow = await ada.api.patch(`/v1/keywords/${fast.id}`, { refreshIntervalSeconds: 3600 });
     expect(slow.body.state).toBe('paused');
     expect((await ada.api.post(`/v1/keywords/${fast.id}/resume`, {})).body.state).toBe('active');

@@ -58,7 +58,7 @@ describe('the price history of a listing', () => {
     expect(some.body.summary).toMatchObject({ first: 15.5, last: 18, changes: 2 });
   });
 
-  it('adds no point when only the currency changes', async () => {
+  it('adds no point if only the currency changes', async () => {
     const { accountId, api } = await service.tenant();
     const see = (hours: number, event: string, price: string, currency: string) =>
       observation(accountId, {

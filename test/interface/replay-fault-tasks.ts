@@ -30,7 +30,7 @@ export function replayFaultTasks(scene: ReplaysScene): void {
       expect(requestsOf('/shaky', id).length).toBe(8);
     });
 
-    it('fails when the address answers 410, and disables the address', async () => {
+    it('fails if the address answers 410, and disables the address', async () => {
       const keyword = await scene.setup.keyword(null);
       await scene.setup.events(keyword, 5);
       scene.setup.receiver.answers.set('/gone', { status: 410 });
@@ -50,7 +50,7 @@ export function replayFaultTasks(scene: ReplaysScene): void {
       expect([again.status, again.body.code]).toEqual([409, 'CONFLICT']);
     });
 
-    it('delays neither live deliveries nor other replays when its receiver hangs', async () => {
+    it('delays neither live deliveries nor other replays if its receiver hangs', async () => {
       const keyword = await scene.setup.keyword(null);
       const beside = await scene.setup.keyword('/beside');
       await scene.setup.events(keyword, 3);

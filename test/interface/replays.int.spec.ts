@@ -100,7 +100,7 @@ describe('a replay', () => {
     expect(scene.setup.receiver.received.filter(({ path }) => path === '/silent')).toEqual([]);
   });
 
-  it('works for a retired keyword, can be limited to a time range and to types, and can have another address [replays.retired]', async () => {
+  it('sends the events of a retired keyword, can be limited to a time range and to types, and can have another address [replays.retired]', async () => {
     const keyword = await scene.setup.keyword(null);
     await scene.setup.events(keyword, 3, { secondsAgo: 5000 });
     const [wanted] = await scene.setup.events(keyword, 1, { secondsAgo: 600 });

@@ -72,7 +72,7 @@ describe('authentication and scopes', () => {
     },
   );
 
-  it('a key of scope read can read, and gets 403 for a write [requests.forbidden]', async () => {
+  it('an API key with the scope `read` can read, and gets 403 for a write [requests.forbidden]', async () => {
     const reader = new ApiClient(service.url, (await keyOf(ada, 'read')).apiKey);
     expect((await reader.get('/v1/keywords')).status).toBe(200);
     const refused = await reader.post('/v1/keywords', keywordBody());
@@ -82,14 +82,14 @@ describe('authentication and scopes', () => {
     ]);
   });
 
-  it('a key is valid until it expires', async () => {
+  it('an API key is valid until it expires', async () => {
     const key = await keyOf(ada, 'read', new Date(Date.now() + 1500).toISOString());
     const client = new ApiClient(service.url, key.apiKey);
     expect((await client.get('/v1/keywords')).status).toBe(200);
     await until('the key has expired', async () => (await client.get('/v1/keywords')).status === 401);
   });
 
-  it('a revoked key is refused within seconds', async () => {
+  it('a revoked API key is refused within seconds', async () => {
     const key = await keyOf(ada, 'read');
     const client = new ApiClient(service.url, key.apiKey);
     expect((await client.get('/v1/keywords')).status).toBe(200);
@@ -181,7 +181,7 @@ describe('the limits of a request', () => {
     expect([answer.status, answer.body]).toMatchObject([415, { code: 'VALIDATION' }]);
   });
 
-  it('a key __proto__ is kept in the user’s own map, and is unknown anywhere else [requests.user-data]', async () => {
+  it('a property __proto__ is kept in `filters`, and is unknown at the top of the body [requests.user-data]', async () => {
     const filters = '{"__proto__":{"a_b":1},"constructor":{"prototype":2}}';
     const made = await send(
       'POST',
@@ -239,7 +239,7 @@ describe('the limits of a request', () => {
     expect((await ada.api.post(`/v1/keywords/${id}/pause`, {})).status).toBe(200);
   });
 
-  it('a number outside the range of JavaScript is refused by name, also with an Idempotency-Key', async () => {
+  it('a number outside the range of JavaScript is refused by name, even with an Idempotency-Key', async () => {
     const body = JSON.stringify(keywordBody({ global_criteria: { market: 'm', query: 'q', filters: 0 } }));
     for (const more of [{}, { 'idempotency-key': newId() }] as Record<string, string>[]) {
       const sent = body.replace('"filters":0', '"filters":{"deep":[1e400]}');
@@ -251,7 +251,7 @@ describe('the limits of a request', () => {
     }
   });
 
-  it('a method that a path does not have returns 405 with the methods that it has', async () => {
+  it('a method that a path does not have returns 405 with the methods of the path', async () => {
     const { id } = (await ada.api.get('/v1/keywords')).body.data[0];
     for (const [method, path, allow] of [
       ['PUT', `/v1/keywords/${id}`, 'GET, PATCH, DELETE'],

@@ -18,7 +18,7 @@ const OPEN = [
   '/v1/auth/password/reset',
   '/v1/auth/password/reset/confirm',
 ];
-/** Routes that need a session, so that no API key may use them. */
+/** Routes that need a session, so that no API key can use them. */
 const NEED_SESSION =
   /^\/v1\/(auth|keys|members|invitations|signing-secret|audit-log)(\/|$)|^\/v1\/(account\/plan|credits\/packs)$/;
 const OWNERS_READ = /^\/v1\/(invitations|signing-secret|audit-log)/;
@@ -101,7 +101,7 @@ describe('every route of the description', () => {
   );
 
   it.each(['viewer', 'editor', 'owner'])(
-    'is refused to a key with the rights of the role %s if it is refused to this role or needs a session [requests.forbidden]',
+    'is refused to an API key with the rights of the role %s if it is refused to this role or needs a session [requests.forbidden]',
     async (role) => {
       const wrong: string[] = [];
       for (const operation of guarded) {
@@ -114,7 +114,7 @@ describe('every route of the description', () => {
     },
   );
 
-  it('refuses each write of a session without x-csrf-token, also of an owner [sessions.csrf]', async () => {
+  it('refuses each write of a session without x-csrf-token, even if the member is an owner [sessions.csrf]', async () => {
     const { cookie } = browsers['owner'] as Browser;
     const wrong: string[] = [];
     for (const operation of guarded.filter(({ method }) => method !== 'GET')) {

@@ -78,7 +78,7 @@ describe('GET /v1/mentions/series', () => {
     expect(body.data.map(({ count }: { count: number }) => count)).toEqual([0, 0, 0]);
   });
 
-  it('refuses more buckets than an answer may have, and unknown values', async () => {
+  it('refuses more buckets than an answer can have, and unknown values', async () => {
     const wide = await ada.api.get('/v1/mentions/series?bucket=hour&since=2020-01-01T00:00:00Z');
     expect([wide.status, wide.body.details[0].path]).toEqual([400, 'since']);
     const wrong = await ada.api.get('/v1/mentions/series?bucket=week&group=colour');

@@ -32,7 +32,7 @@ describe('the limit of failed sign-ins', () => {
       expect(Number(refused.headers['retry-after'])).toBeGreaterThan(890);
       expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(900);
       await scene.service.database.query(`UPDATE auth_attempts SET at = at - interval '15 minutes'`);
-      await until('the address may try again', async () => {
+      await until('the address can try again', async () => {
         const { status } = await signIn(browser({}, scene.alsoAttacked), email, PASSWORD);
         return status === (email === EMAIL ? 200 : 401);
       });
@@ -155,7 +155,7 @@ describe('a page of another site', () => {
   );
 
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
-    'cannot sign in with a form: %s',
+    'cannot sign its visitor in with a form of the type %s',
     async (type) => {
       const answer = await request(`${scene.service.url}/v1/auth/sign-in`, {
         method: 'POST',
@@ -186,7 +186,7 @@ describe('a page of another site', () => {
 passwordTasks(scene);
 ownSessionTasks(scene);
 
-describe('the cookie behind TLS', () => {
+describe('the cookie of a sign-in over TLS', () => {
   it('is Secure and bound to the host if PUBLIC_URL is https [sessions.cookie]', async () => {
     const tls = browser(
       {},
@@ -204,7 +204,7 @@ describe('the cookie behind TLS', () => {
     expect((await tls.call('PATCH', '/v1/account', { name: null }, page)).status).toBe(200);
   });
 
-  it('is Secure if a trusted proxy sends X-Forwarded-Proto, but not if another client sends it', async () => {
+  it('is `Secure` if a trusted proxy sends X-Forwarded-Proto, but not if another client sends this header', async () => {
     const headers = { 'x-forwarded-proto': 'https' };
     expect((await signIn(browser(headers), EMAIL, PASSWORD)).headers['set-cookie']).not.toContain('Secure');
     expect((await signIn(browser(headers, scene.proxied), EMAIL, PASSWORD)).headers['set-cookie']).toMatch(

@@ -102,7 +102,7 @@ describe('an open installation', () => {
     expect([refused.status, refused.headers['retry-after'] !== undefined]).toEqual([429, true]);
   });
 
-  it('never writes text of a sender into the header of a mail', async () => {
+  it('refuses an address that would write other text into the header of a mail', async () => {
     for (const email of [
       'a@example.org\r\nBcc: b@example.org',
       'a@example.org,b@example.org',
@@ -113,7 +113,7 @@ describe('an open installation', () => {
 });
 
 describe('SIGN_UP', () => {
-  it('off refuses everybody, with every code', async () => {
+  it('off refuses a sign-up even with the code for the first account', async () => {
     const url = await service.anotherGateway({ SIGN_UP: 'off' });
     const body = { email: 'x@example.org', password: PASSWORD, code: FIRST_CODE };
     expect((await new Browser(url).post('/v1/auth/sign-up', body)).status).toBe(403);

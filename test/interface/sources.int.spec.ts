@@ -124,7 +124,7 @@ describe('a request for a source that is not available', () => {
 });
 
 describe('a search that a source cannot serve', () => {
-  it('returns 400 MARKET_DISABLED when the source does not have the market [errors.market, requests.market-disabled]', async () => {
+  it('returns 400 MARKET_DISABLED if the source does not have the market [errors.market, requests.market-disabled]', async () => {
     const { api } = await service.tenant();
     const body = { criteria: { query: 'lamp' }, market: 'jp', refresh_interval_seconds: 600 };
     const made = await api.post('/v1/vinted/watches', body);

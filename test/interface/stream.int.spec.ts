@@ -253,7 +253,7 @@ describe('GET /v1/stream', () => {
     expect(JSON.stringify(answer.body)).toContain('limit');
   });
 
-  it('returns 429 for more than 50 streams of one account, and accepts a new stream when another stream has ended', async () => {
+  it('returns 429 for more than 50 streams of one account, and accepts a new stream after another stream has ended', async () => {
     const carol = await service.tenant();
     const streams = await Promise.all(Array.from({ length: 50 }, () => listen(carol)));
     const tooMany = await carol.api.get('/v1/stream');

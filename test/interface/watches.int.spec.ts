@@ -56,7 +56,7 @@ describe('watches', () => {
     expect((await ada.api.get(path)).status).toBe(404);
   });
 
-  it('are refused with 409 while an active watch has the same search, and accepted when that watch is paused [keywords.same-watch, errors.conflict]', async () => {
+  it('are refused with 409 while an active watch has the same search, and accepted after that watch was paused [keywords.same-watch, errors.conflict]', async () => {
     const first = (await ada.api.post('/v1/hackernews/watches', body('twin'))).body;
     const refused = await ada.api.post('/v1/hackernews/watches', body(' twin '));
     expect([refused.status, refused.body.code]).toEqual([409, 'DUPLICATE_SEARCH']);

@@ -46,7 +46,7 @@ it('the gateway refuses a list that is longer than the API allows, and does not 
   expect(body.details).toEqual([{ path: 'rules', message: 'must contain no more than 20 elements' }]);
 });
 
-it('the limit of 50 faults also applies to the refusal of an estimate', async () => {
+it('the limit of 50 faults applies even to the refusal of an estimate', async () => {
   const { status, body } = await tenant.api.post(
     '/v1/keywords/estimate',
     WORST_BODIES['a tree of faults that is as wide as is allowed'],

@@ -98,7 +98,7 @@ describe('API keys', () => {
         .then({ kind: 'invalid', paths: ['expires_at'] }),
   );
 
-  it('expire at the right instant when the time has an offset', () =>
+  it('expire at the given instant if their expiry has a time zone offset', () =>
     given(opened)
       .when(add({ expiresAt: '2026-03-04T10:30:00-02:00' }))
       .then([keyCreated({ keyId: 'k2', expiresAt: '2026-03-04T12:30:00.000Z' })]));
@@ -129,12 +129,12 @@ describe('API keys', () => {
   it('can be revoked', () =>
     given(opened, keyCreated()).when({ kind: 'revoke-key', keyId: 'k1', ofMember: '' }).then([keyRevoked()]));
 
-  it('stay unchanged when they are revoked a second time', () =>
+  it('stay unchanged if they are revoked a second time', () =>
     given(opened, keyCreated(), keyRevoked())
       .when({ kind: 'revoke-key', keyId: 'k1', ofMember: '' })
       .then([]));
 
-  it('cannot be revoked when they do not exist', () =>
+  it('cannot be revoked if they do not exist', () =>
     given(opened, keyCreated())
       .when({ kind: 'revoke-key', keyId: 'k9', ofMember: '' })
       .then({ kind: 'not-found', paths: [] }));
@@ -178,12 +178,12 @@ describe('signing secrets', () => {
       .then([resealed([107], [109])]);
   });
 
-  it('do not change when they are already encrypted with the current master key', () =>
+  it('do not change if they are already encrypted with the current master key', () =>
     given(opened, rotated(7), resealed([107], [109]))
       .when(reseal)
       .then([]));
 
-  it('are encrypted again only while they are encrypted with the old master key', () =>
+  it('are encrypted again separately: a secret with the current master key does not change', () =>
     given(opened, rotated(107))
       .when(reseal)
       .then([resealed([107], [109])]));

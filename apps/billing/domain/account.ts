@@ -71,7 +71,7 @@ export type AccountCommand =
   | { kind: 'change-plan'; plan: string }
   | { kind: 'change-account'; settings: AccountSettings }
   | { kind: 'rotate-signing-secret'; signingSecretEncrypted: Uint8Array; now: string }
-  /** `reseal` returns the secret encrypted with the current key; undefined if the current key already encrypts it. */
+  /** `reseal` encrypts a secret with the current master key; undefined if this key has already encrypted it. */
   | { kind: 'reseal-secrets'; reseal: (sealed: Uint8Array) => Uint8Array | undefined };
 
 /** The settings of an account; undefined means unchanged. */

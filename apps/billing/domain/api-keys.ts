@@ -36,7 +36,7 @@ export const noKeys: KeysState = new Map();
 /** The commands on API keys. The sender has already hashed the keys, and has added ids and times. */
 export type KeyCommand =
   | { kind: 'create-key'; key: NewKey; now: string }
-  /** If `ofMember` of this command and of the next two is not empty, keys of other members are not found. */
+  /** If `ofMember` is not empty, this command and the next two do not find the keys of other members. */
   | { kind: 'rename-key'; keyId: string; name: string; ofMember: string }
   | { kind: 'revoke-key'; keyId: string; ofMember: string }
   | { kind: 'limit-key'; keyId: string; mcpDailyCredits: number | undefined; ofMember: string };

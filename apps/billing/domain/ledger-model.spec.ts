@@ -8,7 +8,7 @@ const accountId = derivedId('spec', 'account');
 const OPENED = Date.parse('2026-01-31T12:00:00.000Z');
 const DAY_MS = 86_400_000;
 const RUNS = 1500;
-/** Periods of an account that was opened on the last day of a month. */
+/** The starts of the periods of an account that was opened on 31 January. */
 const PERIODS = [
   '01-31',
   '02-28',

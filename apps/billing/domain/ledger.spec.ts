@@ -106,7 +106,7 @@ describe('a ledger', () => {
     expect(ledger().packs).toEqual([{ id: 'never', granted: 10, remaining: 5, expiresAt: null }]);
   });
 
-  it('uses the pack with the lower id first when two packs expire at the same time', () => {
+  it('orders packs that never expire by their ids', () => {
     const { ledger } = given([OPENED, open], [OPENED, grant('b', 1)], [OPENED, grant('a', 1)]);
     expect(ledger().packs.map(({ id }) => id)).toEqual(['a', 'b']);
   });
@@ -131,7 +131,7 @@ describe('a ledger over time', () => {
     return [ledger().periodStart, ledger().periodEnd].map((at) => at.slice(0, 10));
   };
 
-  it('begins each period on the day of the opening, or on the last day of a shorter month', () => {
+  it('begins each period on the day of the month on which it was opened, or on the last day of a shorter month', () => {
     expect(month('2026-02-28T11:59:59.999Z')).toEqual(['2026-01-31', '2026-02-28']);
     expect(month('2026-02-28T12:00:00.000Z')).toEqual(['2026-02-28', '2026-03-31']);
     expect(month('2026-03-31T12:00:00.000Z')).toEqual(['2026-03-31', '2026-04-30']);
@@ -178,7 +178,7 @@ describe('a ledger over time', () => {
     expect(nextChangeAt(given([OPENED, open], [OPENED, late]).ledger())).toBe('2026-02-28T12:00:00.000Z');
   });
 
-  it('renews the periods that passed when an opening is applied late', () => {
+  it('renews the periods that have passed if its opening is applied late', () => {
     const { movements } = given(['2026-03-01T00:00:00.000Z', open]);
     expect(summaryOf(movements)).toEqual([
       ['renewal', 3000, 3000],
@@ -212,7 +212,7 @@ describe('a change of plan', () => {
 });
 
 describe('the id of a movement', () => {
-  it('is the same for every repetition of one cause, and different for every other cause', () => {
+  it('is the same for a second charge of one fact, and different for other causes', () => {
     const ids = [
       open,
       charge('a', 1),
@@ -233,7 +233,7 @@ describe('the id of a movement', () => {
   });
 });
 
-it('commands in one batch have the same result as the same commands one after another', () => {
+it('commands in one batch have the same result as commands that are executed one after another', () => {
   const command = fc.oneof(
     fc.record({ n: fc.nat(20), cost: fc.nat(900) }).map(({ n, cost }) => charge(`c${n}`, cost)),
     fc

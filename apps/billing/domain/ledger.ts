@@ -98,7 +98,7 @@ export function decide(command: LedgerCommand, state: LedgerState, moment: Momen
   return [...due, movement, ...dueMovements(evolve(current, movement), moment)];
 }
 
-/** Like `decide`, for several commands one after another. */
+/** Does the same as `decide` for several commands, one after another. */
 export function decideAll(
   commands: readonly LedgerCommand[],
   before: LedgerState,
@@ -174,7 +174,7 @@ function movementOf(
   }
 }
 
-/** The first period begins with a renewal, like every other period. */
+/** Returns the renewal with which the first period begins, like every other period. */
 function opening(movementId: string, plan: string, at: string): CreditMovement {
   const { start, end } = periodFrom(at, 0);
   const allowanceCredits = limitsOf(plan).monthlyCredits;

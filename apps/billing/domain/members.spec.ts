@@ -95,7 +95,7 @@ describe('an invitation', () => {
       .when(invite({ role: 'admin', email: 'bob' }))
       .then({ kind: 'invalid', paths: ['email', 'role'] }));
 
-  it('is refused when the account has 200 members and open invitations', () => {
+  it('is refused if the account has 200 members and open invitations', () => {
     const many = Array.from({ length: 199 }, (_, n) => invitedAs(`j${n}`, `n${n}@example.org`));
     given(...owned, ...many)
       .when(invite())
@@ -169,7 +169,7 @@ describe('a member', () => {
       .then({ kind: 'not-found', paths: [] });
   });
 
-  it('loses the active keys when the member is removed, but the last owner cannot be removed', () => {
+  it('is removed together with its active keys, but the last owner cannot be removed', () => {
     const two = [...owned, joinedAs('bob', 'editor')];
     const keys = [keyOf('k1', 'bob'), keyOf('k2', 'bob'), keyRevoked('k2'), keyOf('k3', 'ada')];
     given(...two, ...keys)
@@ -228,7 +228,7 @@ describe('the keys of members', () => {
       .then({ kind: 'invalid', paths: ['name'] });
   });
 
-  it('are limited to 200 at the same time', () => {
+  it('are limited to 200 active keys in an account', () => {
     const many = Array.from({ length: 200 }, (_, n) => keyOf(`k${n}`, ''));
     const add: AccountCommand = {
       kind: 'create-key',

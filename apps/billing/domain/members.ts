@@ -88,7 +88,10 @@ export function isMemberCommand(command: { kind: string }): command is MemberCom
 /** Maximum number of members and open invitations of one account. */
 const MAX_MEMBERS = 200;
 
-/** Returns the events of a command on members. @throws Refusal if the members do not allow the command */
+/**
+ * Returns the events of a command on members. @throws Refusal if the members do not allow the command, or if a value of
+ * the command is not valid
+ */
 export function decideMembers(command: MemberCommand, state: MembersState): AccountEvent[] {
   switch (command.kind) {
     case 'invite-member':

@@ -49,7 +49,7 @@ describe('a ledger', () => {
     });
   });
 
-  it('opens only once when two replicas open it at the same time', async () => {
+  it('opens only once if two replicas open it at the same time', async () => {
     const accountId = newId();
     const open = { accountId, command: { kind: 'open', plan: 'free', at: OPENED_AT } as const };
     await Promise.all([stores.writer.write([open]), stores.anotherWriter().write([open])]);

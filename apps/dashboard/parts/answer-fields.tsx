@@ -29,8 +29,8 @@ interface Form {
 }
 
 /**
- * The form for the fields of a model's answer: name, type, and the settings of the type. `path` is the path of the list
- * in the surrounding form.
+ * Shows the form for the fields of a model's answer: name, type, and the settings of the type. `path` is the path of
+ * the list in the surrounding form.
  */
 export function AnswerFields({
   form,
@@ -112,7 +112,7 @@ function FieldRow({
   );
 }
 
-/** A fault that does not belong to a single input. */
+/** Shows a fault that does not belong to a single input. */
 export function FieldFault({ text }: { text: InputWrapperProps['error'] }) {
   return (
     text && (

@@ -27,7 +27,7 @@ export function Empty({ icon: Icon, title, children, action }: EmptyProps) {
   );
 }
 
-/** Rows with the height of the loaded rows, so that the page does not move when the data arrives. */
+/** Shows rows with the height of the loaded rows, so that the page does not move when the data arrives. */
 export function LoadingRows({ rows = 6, height = 44 }: { rows?: number; height?: number }) {
   return (
     <Stack gap="xs" aria-busy="true" role="status" aria-label="Loading">
@@ -46,7 +46,7 @@ interface LoadedProps<T> {
 }
 
 /**
- * Shows the data of a query, its skeleton, or its error with a button to try again. When a later read fails, the data
+ * Shows the data of a query, its skeleton, or its error with a button to try again. If a later read fails, the data
  * stays.
  */
 export function Loaded<T>({ query, loading = <LoadingRows />, children }: LoadedProps<T>) {

@@ -5,9 +5,9 @@ const BUILD = import.meta.url;
 const KEY = 'earshot-reloaded';
 
 /**
- * Reloads the page if a file is missing. A release replaces the files, so a page that was opened before the release
- * cannot load the other files of its release. The page reloads itself only once for each build. If a file is
- * missing again, the page reports the failure.
+ * From now on, reloads the page if a file is missing. A release replaces the files, so a page that was opened before
+ * the release cannot load the other files of its release. The page reloads itself only once for each build. If a file
+ * is missing again, the page reports the failure.
  */
 export function reloadAfterRelease(): void {
   window.addEventListener('vite:preloadError', () => void reloadOnce());

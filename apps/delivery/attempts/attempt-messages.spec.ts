@@ -46,7 +46,7 @@ describe('the messages of ATTEMPTS', () => {
     ).toBe(true);
   });
 
-  it('have the same id for the same attempts, and another id when one attempt differs', () => {
+  it('have the same id for the same attempts, and another id for other attempts or another order', () => {
     const watchId = newId();
     const recorded = Array.from({ length: 3 }, () => attempted(watchId));
     const idOf = (some: readonly Recorded<Addressed>[]) => messagesOf(some)[0]?.msgId;

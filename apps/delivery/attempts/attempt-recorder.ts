@@ -40,8 +40,8 @@ export class AttemptRecorder {
   /**
    * Records the results of attempts.
    * @param alongside further writes of the same transaction
-   * @throws Error if the recorder is closed, and `alongside` is given or an attempt has no row in
-   *   `pending_deliveries`: its event must be delivered again
+   * @throws Error if the recorder is closed, and either `alongside` is given or an attempt has no row in
+   * `pending_deliveries`: the stream must deliver the event again
    */
   async record(results: readonly AttemptResult[], alongside?: (tx: Tx) => Promise<void>): Promise<void> {
     if (this.closed && (alongside || !results.every(({ delivery }) => delivery.pending)))

@@ -51,7 +51,7 @@ describe('the attempts of a batch', () => {
     expect(batch.close().results).toEqual([]);
   });
 
-  it('resolve or reject only their own promises when they finish after the batch was closed', async () => {
+  it('resolve or reject only their own promises if they end after the batch was closed', async () => {
     const deliveries = ['a', 'b', 'c'].map(deliveryTo);
     const [first, second, third] = deliveries;
     const batch = new BatchAttempts(deliveries, queues);
@@ -65,7 +65,7 @@ describe('the attempts of a batch', () => {
     expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('can be taken when some have ended, and each is returned only once', () => {
+  it('can be taken after some have ended, and each is returned only once', () => {
     const deliveries = ['a', 'b', 'c'].map(deliveryTo);
     const [first, second, third] = deliveries as [Delivery, Delivery, Delivery];
     const batch = new BatchAttempts(deliveries, queues);

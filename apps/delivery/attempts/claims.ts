@@ -35,7 +35,7 @@ export interface PassedClaims extends Claims {
   next: Address | undefined;
 }
 
-/** Claims due deliveries, and finds which of them may be sent, and where. */
+/** Claims due deliveries, and finds which of them can be sent, and where. */
 @Injectable()
 export class PendingClaims {
   constructor(
@@ -88,7 +88,7 @@ export class PendingClaims {
   }
 }
 
-/** Finds which claimed deliveries to addresses (webhooks, resends, replays) may be sent, and where. */
+/** Finds which claimed deliveries to addresses (webhooks, resends, replays) can be sent, and where. */
 export async function resolveClaims(
   database: Database,
   targets: Targets,
@@ -143,7 +143,7 @@ function givenUp(one: Addressed, reason: string): GivenUp {
   return { ...one, reason };
 }
 
-/** Returns the replays among the targets that have not ended. */
+/** Returns the ids of the targets that are replays and have not ended. */
 async function runningOf(database: Database, claimed: readonly Addressed[]): Promise<ReadonlySet<string>> {
   const ids = claimed.flatMap(({ target }) => (target.kind === 'replay' ? [target.id] : []));
   if (ids.length === 0) return new Set();

@@ -5,12 +5,17 @@ import type { AttemptCallback, AttemptResult, Delivery } from './delivery.js';
  * endpoint.
  */
 const SLOW_MS = 250;
-/** How long a stop waits for running attempts, in ms; interrupted attempts stay in the table and are repeated. */
+/**
+ * How long a stop waits for running attempts, in ms. Attempts that the stop interrupts are repeated after the next
+ * start.
+ */
 export const STOP_TIMEOUT_MS = 2000;
 /** A batch does not wait longer than this, in ms, for responses before the next batch begins. */
 const LATE_MS = 50;
 const SWEEP_MS = 50;
-/** Maximum number of concurrent requests to an endpoint that has not responded yet. Each response doubles it. */
+/**
+ * Maximum number of concurrent requests to an endpoint that has not responded yet. Each response doubles this number.
+ */
 const FIRST_ALLOWED = 4;
 
 interface EndpointQueue {
@@ -148,7 +153,7 @@ export class EndpointQueues {
     queue.underWay.delete(delivery);
     if (!wasSlow) this.quick -= 1;
     if (queue.waiting.length > 0 && hasPlace(queue)) this.ready.add(queue);
-    // After a pause an endpoint gets few requests again, because it may hang now.
+    // After a pause an endpoint gets few requests again, because it possibly hangs now.
     else if (queue.underWay.size === 0 && !queue.hangs) queue.allowed = this.firstAllowed;
   }
 

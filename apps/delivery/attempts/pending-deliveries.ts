@@ -19,7 +19,7 @@ interface Row {
   traceparent: string | null;
 }
 
-/** A claimed delivery, with the signing settings and the state of its address as they are at the claim. */
+/** A claimed delivery as its row contains it, without the signing settings and the state of its address. */
 export type ClaimedDelivery = Addressed & Pick<Delivery, 'body' | 'attempts'>;
 
 /** A delivery that waits in the table until `dueAt` (ms). */
@@ -55,7 +55,7 @@ export async function savePending(tx: Tx, deliveries: readonly PendingDelivery[]
   );
 }
 
-/** Deletes rows of deliveries that were delivered or given up. @returns `keyOf` the deleted rows */
+/** Deletes rows of deliveries that were delivered or given up. @returns the keys (`keyOf`) of the deleted rows */
 export async function dropPending(tx: Tx, keys: readonly DeliveryKey[]): Promise<ReadonlySet<string>> {
   if (keys.length === 0) return new Set();
   const [rows]: [Row[]] = await tx.query(
@@ -106,7 +106,8 @@ export async function crowdedAddresses(
 }
 
 /**
- * Makes claimed rows due again if their attempt was not made. With `in order`, the rows are due now, the oldest first.
+ * Makes claimed rows due again whose attempt was not made. With `in order`, the rows are due now, and the oldest is
+ * claimed first.
  */
 export async function returnPending(
   database: Database,

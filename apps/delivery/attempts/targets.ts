@@ -11,7 +11,9 @@ export interface Endpoint {
   signing: Signing;
   /** Why the address is disabled; undefined if it is not disabled. */
   disabledReason: string | undefined;
-  /** The time (ms) from which on all attempts have failed; undefined if the endpoint works. */
+  /**
+   * The time (ms) from which on all attempts have failed; undefined if no attempt has failed since the last success.
+   */
   failingSince: number | undefined;
   /** The destination of a channel accepts nothing before this time (ms); 0 if it accepts messages now. */
   pausedUntil: number;

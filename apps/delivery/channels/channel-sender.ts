@@ -36,7 +36,8 @@ export interface MailSettings {
 
 const DEADLINE_MS = 10_000;
 /**
- * Must be short: together with `MAIL_WAIT_MS`, shorter than the time after which a claimed delivery is claimed again.
+ * Must be short: together with `MAIL_WAIT_MS`, shorter than the time after which a claimed delivery can be claimed
+ * again.
  */
 const MAIL_DEADLINE_MS = 12_000;
 const RESPONSE_BYTES = 64 * 1024;

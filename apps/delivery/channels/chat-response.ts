@@ -24,7 +24,10 @@ const UNAVAILABLE = 503;
 /** Wait after a response 429 that states no time. */
 const DEFAULT_WAIT_MS = 30_000;
 const MAX_WAIT_MS = 24 * 3_600_000;
-/** Minimum wait. An attempt that waits is not counted as failed, so a wait of 0 would repeat it without a pause. */
+/**
+ * Minimum wait. An attempt that waits is not counted as failed, so a wait of 0 would repeat the attempt without a
+ * pause.
+ */
 const MIN_WAIT_MS = 1000;
 
 /**

@@ -40,7 +40,7 @@ const MAX_REMEMBERED = 20_000;
 export class ChannelPace {
   private readonly states = new LRUCache<string, EndpointState>({ max: MAX_REMEMBERED });
 
-  /** Returns whether a message may be sent to the endpoint now; true uses up one message of its rate. */
+  /** Returns whether a message can be sent to the endpoint now. If so, uses up one message of the endpoint's rate. */
   take(endpoint: string, kind: ChannelKind, now: number): boolean {
     const state = this.stateOf(endpoint, kind, now);
     if (!mayStart(state, now)) return false;

@@ -20,8 +20,8 @@ export function recipientsOf(
   const toInstant = push && (!isOfKeyword || webhookEvents.includes(type));
   const ofKeyword = channels.filter(({ mode }) => toAll || (toInstant && mode === 'instant'));
   const ids = new Set([...notifyChannelIds, ...ofKeyword.map(({ channelId }) => channelId)]);
-  // The row of the disabled channel may say that the channel is enabled, because the fact is published before the row
-  // is committed.
+  // The row of the disabled channel can still say that the channel is enabled, because the fact is published before the
+  // row is committed.
   if (type === 'channel.disabled') ids.delete(disabledIn(event.envelope));
   return [...ids];
 }

@@ -52,7 +52,7 @@ const assertAll = (check: (message: Message) => void) =>
   fc.assert(fc.property(messages, check), { numRuns: 150 });
 
 describe('a rendered message', () => {
-  it('has, for Slack, at most 50 blocks, short headers, and no text that notifies anybody', () => {
+  it('for Slack has at most 50 blocks, short headers, and no text that notifies anybody', () => {
     assertAll((message) => {
       const { text, blocks = [] } = renderSlack(message);
       expect(blocks.length).toBeLessThanOrEqual(50);
@@ -64,7 +64,7 @@ describe('a rendered message', () => {
     });
   });
 
-  it('stays, for Discord, within the limits of embeds, and notifies nobody', () => {
+  it('for Discord stays within the limits of embeds, and notifies nobody', () => {
     assertAll((message) => {
       const { embeds = [], content, allowed_mentions: allowed } = renderDiscord(message);
       expect([content, allowed]).toEqual([undefined, { parse: [] }]);
@@ -75,7 +75,7 @@ describe('a rendered message', () => {
     });
   });
 
-  it('has, for Teams, at most 28 KB, and contains texts only in rich text blocks', () => {
+  it('for Teams has at most 28 KB, and contains texts only in rich text blocks', () => {
     assertAll((message) => {
       const rendered = renderTeams(message);
       expect(Buffer.byteLength(JSON.stringify(rendered))).toBeLessThanOrEqual(28 * 1024);
@@ -88,7 +88,7 @@ describe('a rendered message', () => {
     });
   });
 
-  it('is, for Telegram, well-formed HTML of at most 4096 characters', () => {
+  it('for Telegram is well-formed HTML of at most 4096 characters', () => {
     assertAll((message) => {
       const { text } = renderTelegram(message, '1');
       expect(withoutMarkup(text).length).toBeLessThanOrEqual(4096);
@@ -98,7 +98,7 @@ describe('a rendered message', () => {
     });
   });
 
-  it('has, for email, a subject in one line, and no markup from the texts of the message', () => {
+  it('for email has a subject in one line, and no markup from the texts of the message', () => {
     assertAll((message) => {
       const { subject, html } = renderMail(message, []);
       expect(subject).not.toMatch(/[\r\n]/);
@@ -149,7 +149,7 @@ describe('the parts of a message', () => {
     expect(oneLine('Subject\r\nBcc: eve\u0000\u202E')).toBe('Subject Bcc: eve');
   });
 
-  it('are, for an event, its title or its text, its author and its readings; an event without title and text is shown too', () => {
+  it('of an event are its title or its text, its author and its readings; an event without title and text is shown too', () => {
     const item = {
       source: 'reddit',
       author: 'ada',

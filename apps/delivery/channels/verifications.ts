@@ -14,7 +14,7 @@ const MAILS_PER_ACCOUNT = 100;
  * Asks the owners of email addresses for consent. The mails are deliveries: they are retried, and each attempt is
  * recorded. The number of mails is limited, because the addresses can belong to other people.
  * @param tx a transaction that has locked the account
- * @throws Refusal `too-many` if the addresses have got enough mails today
+ * @throws Refusal `too-many` if an address or the account has reached its maximum number of mails today
  */
 export async function askOwners(
   tx: Tx,

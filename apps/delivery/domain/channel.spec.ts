@@ -57,7 +57,7 @@ describe('a channel', () => {
     expect(last.state).toMatchObject({ isDisabled: true });
   });
 
-  it('is enabled again when an address is confirmed, if it was disabled because no address was left, and not if it was disabled for another fault', () => {
+  it('is enabled again when an address is confirmed, but only if it was disabled because no address was left', () => {
     expect(
       run(mail, unsubscribe('a@example.org'), unsubscribe('b@example.org'), verify('a@example.org')).events,
     ).toEqual(['addressVerified', 'enabled']);

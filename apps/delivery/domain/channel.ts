@@ -54,6 +54,7 @@ export const MAX_CHANNELS = 100;
 export const NO_CHANNEL: ChannelState = { status: 'none' };
 
 /**
+ * Returns the events of a command.
  * @throws Refusal `not-found` if the channel does not exist, or if the address does not belong to the channel;
  *   `conflict` if the channel already exists, or if the account has the maximum number of channels
  */

@@ -69,7 +69,7 @@ describe('a replay', () => {
     expect(refusalOf(ask(), after(ask())).kind).toBe('conflict');
   });
 
-  it('cannot be started or ended when it does not exist', () => {
+  it('cannot be started or ended if it does not exist', () => {
     expect(refusalOf({ kind: 'start', matched: 1 }).kind).toBe('not-found');
     expect(refusalOf(end('cancelled')).kind).toBe('not-found');
   });

@@ -24,7 +24,7 @@ export interface ReplayCounts {
 
 /** The request for a replay. Times are ISO 8601 UTC. */
 export interface ReplayRequest {
-  /** Exactly one of the two is not empty. */
+  /** Exactly one of `keywordId` and `watchId` is not empty. */
   keywordId: string;
   watchId: string;
   since: string;
@@ -53,6 +53,7 @@ export const OPEN_REPLAYS = 5;
 export const NO_REPLAY: ReplayState = { status: 'none' };
 
 /**
+ * Returns the events of a command.
  * @throws Refusal `not-found` if the replay does not exist, `conflict` if it already exists or the account has too many
  *   open replays, `invalid` for a bad request
  */

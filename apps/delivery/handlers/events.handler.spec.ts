@@ -94,7 +94,7 @@ describe('a batch of events', () => {
     expect(recorded).toEqual([[quick], [late]]);
   });
 
-  it('also records an attempt that ends while earlier attempts are being recorded', async () => {
+  it('records even an attempt that ends while earlier attempts are being recorded', async () => {
     const [quick, late] = [quickId(), newId()];
     isHeld = true;
     const handled = handler.handle([messageOf(quick), messageOf(late)]);

@@ -48,7 +48,7 @@ export class EventsHandler {
 
   // Two batches often end at the same time. While both are recorded, the attempts of a third batch run. With only two
   // batches, no request ran for 8 to 11 % of the time. A replica pulls four batches: 1,500 of the 2,000 messages that
-  // may be unacknowledged, so that a replica that hangs does not stop the other replicas. Batches begin at least 10 ms
+  // can be unacknowledged, so that a replica that hangs does not stop the other replicas. Batches begin at least 10 ms
   // apart. Otherwise, while the events of a check arrive, most batches would have one or two events.
   @ConsumerPattern({ stream: 'EVENTS', name: 'delivery', batchSize: 375, batchesAtOnce: 3, everyMs: 10 })
   async handle(batch: readonly { data: Uint8Array }[]): Promise<(Outcome | Later)[]> {

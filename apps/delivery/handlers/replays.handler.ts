@@ -54,7 +54,7 @@ export class ReplaysHandler {
   }
 
   /**
-   * Cancels a replay. Stores nothing if the replay has ended, because a purge may have deleted its earlier decisions.
+   * Cancels a replay. Stores nothing if the replay has ended, because a purge can have deleted its earlier decisions.
    */
   @CommandPattern(COMMANDS.cancelReplay)
   async cancel({ accountId, replayId }: CancelReplay) {

@@ -23,7 +23,7 @@ export class WebhookTestHandler {
     private readonly quota: TestQuota,
   ) {}
 
-  /** @throws Refusal `not-found` without the account, `too-many` if its tests of this minute are used up */
+  /** @throws Refusal `not-found` if the account does not exist, `too-many` if its tests of this minute are used up */
   @CommandPattern(COMMANDS.testWebhook)
   async test({ commandId: eventId, accountId, url, type }: TestWebhook) {
     const address = { accountId, endpoint: url };

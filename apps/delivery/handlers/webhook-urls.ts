@@ -8,7 +8,7 @@ export interface WebhookOwner {
 }
 
 /**
- * Returns the present webhook URL of a keyword or watch; empty if there is no URL. The keyword or watch may be retired.
+ * Returns the present webhook URL of a keyword or watch; empty if there is no URL. The keyword or watch can be retired.
  * @throws Refusal `not-found` if the account has no such keyword or watch
  */
 export async function presentWebhook(

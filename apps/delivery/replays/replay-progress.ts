@@ -17,7 +17,7 @@ export const PURGED = 'the keyword was purged';
 export interface ClaimedReplay extends ReplayCounts {
   replayId: string;
   accountId: string;
-  /** Exactly one of the two is null. */
+  /** Exactly one of `keywordId` and `watchId` is null. */
   keywordId: string | null;
   watchId: string | null;
   since: Date;

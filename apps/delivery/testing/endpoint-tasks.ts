@@ -133,7 +133,7 @@ export function endpointTasks(scene: () => { delivery: DeliveryUnderTest; receiv
       });
     });
 
-    it('resets the failures of its endpoint when it succeeds', async () => {
+    it('resets the failures of its endpoint when the delivery succeeds', async () => {
       const { delivery, receiver } = scene();
       const url = `${receiver.url}/heals`;
       receiver.answers.set('/heals', { status: 503 });

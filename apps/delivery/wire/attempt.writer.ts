@@ -20,7 +20,7 @@ let group = Buffer.allocUnsafe(64 * 1024);
 export function writeAttempts(attempts: readonly WrittenAttempt[]): Buffer {
   const [only] = attempts;
   if (only && attempts.length === 1) {
-    // `write` is called before `scratch` is read, because it can replace `scratch`.
+    // `write` is called before `scratch` is read, because `write` can replace `scratch`.
     const length = write(only);
     return Buffer.from(scratch.subarray(0, length));
   }
@@ -90,7 +90,7 @@ function text(tag: number, value: string, at: number): number {
   return textBody(value, at + 1);
 }
 
-/** Like `text`, for the fields from 16 on, whose tag takes two bytes. */
+/** Does the same as `text` for the fields from 16 on, whose tag takes two bytes. */
 function farText(tag: number, value: string, at: number): number {
   if (value === '') return at;
   scratch[at] = tag;

@@ -83,7 +83,7 @@ class Fields {
     return this.at < this.buffer.length;
   }
 
-  /** Field number and wire type. */
+  /** Reads the field number and the wire type of the next field. */
   tag(): number {
     const tag = this.uint32();
     if (tag >>> 3 === 0) throw new Error(`field number 0 at byte ${this.at}`);

@@ -34,8 +34,9 @@ const FOREIGN_PAGE = 'the request was sent by a page of another site';
 type Credential = { kind: 'key' | 'session'; text: string } | undefined;
 
 /**
- * Admits requests under `/v1` and to `/mcp`. A request needs a valid `x-api-key` or the cookie of a session. The
- * account must have requests left in this minute, and the key or the member must have the right to make the request.
+ * Admits requests under `/v1` and to `/mcp`. A request needs a valid `x-api-key` or the cookie of a session, unless its
+ * route is in `OPEN`. The account must have requests left in this minute, and the key or the member must have the right
+ * to make the request.
  */
 @Injectable()
 export class Admission {
@@ -117,7 +118,7 @@ export class Admission {
     const isThrottled = retryAfterSeconds !== undefined && !(known && known.wasValid(credential.text));
     const caller = known && !isThrottled ? await known.callerOf(credential.text) : undefined;
     if (caller) return caller;
-    // The gateway does not wait for a body that may follow.
+    // The gateway does not wait for a body that can follow.
     void reply.header('connection', 'close');
     const fault = faultOf(credential, request);
     if (isThrottled) {

@@ -112,8 +112,8 @@ export class ApiKeys {
 }
 
 /**
- * Returns the rights of a key as a role. A key has at most the rights of the member who created it. Keys that the
- * operator creates have all rights.
+ * Returns the rights of a key as a role. A key has at most the rights of the member who created it. A key with the
+ * scope `write` that the operator creates has all rights.
  */
 function roleOf({ scope, member_id, role }: Row): MemberRole {
   if (scope !== 'write') return 'viewer';

@@ -13,8 +13,8 @@ import { networkOf } from './failed-key-attempts.js';
 export type AttemptKind = 'sign-in' | 'sign-up' | 'reset' | 'mail';
 
 /**
- * Maximum number of failed attempts for an address and for a network in the window. Of requests for mails, all count,
- * not only failed ones.
+ * Maximum number of failed attempts for an address and for a network in the window. All requests for mails count, not
+ * only failed requests.
  */
 const LIMITS: Readonly<Record<AttemptKind, { address: number; network: number }>> = {
   'sign-in': { address: 10, network: 60 },
@@ -63,7 +63,10 @@ export class AttemptLimits {
     @Inject(LOG) private readonly log: Logger,
   ) {}
 
-  /** Counts an attempt. @throws Refusal `too-many` if no attempt is left; the reply then has `Retry-After` */
+  /**
+   * Counts an attempt. @throws Refusal `too-many` if no attempt is left (the reply then has `Retry-After`), or
+   * `unavailable` if too many attempts wait
+   */
   async begin(
     kind: AttemptKind,
     address: string,

@@ -22,7 +22,7 @@ type Author = Pick<Caller, 'accountId'> & { by: Pick<Caller['by'], 'kind' | 'id'
 
 /**
  * Records every write by a key or a member: the write before it runs, and its status before the answer is sent. Bodies
- * can contain secrets, so only their keys are recorded.
+ * can contain secrets, so only the names of their properties are recorded.
  */
 @Injectable()
 export class AuditLog {

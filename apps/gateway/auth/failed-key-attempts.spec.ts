@@ -4,7 +4,7 @@ import { FailedKeyAttempts, MAX_BAD_KEYS } from './failed-key-attempts.js';
 
 const FAULT = 'the API key is not valid';
 
-/** Returns the instant ten seconds after the start of a minute. */
+/** Returns the counter, its log and its clock, which shows ten seconds after the start of a minute. */
 function badKeys(at = new Date('2026-03-04T05:06:10Z')) {
   const log = { info: jest.fn(), warn: jest.fn() };
   const clock = { now: () => at } as Clock;

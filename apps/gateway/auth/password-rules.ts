@@ -2,7 +2,7 @@ import { dictionary } from '@zxcvbn-ts/language-common';
 import { Check } from '../http/validators.js';
 import { canonical } from './passwords.js';
 
-/** The allowed length of a password, in characters as people count them. */
+/** The allowed length of a password, in Unicode code points. */
 export const PASSWORD_LENGTH = { min: 10, max: 200 };
 
 /** Longer texts are refused before they are examined. */
@@ -22,7 +22,7 @@ export function NewPassword(): PropertyDecorator {
   });
 }
 
-/** Requires an existing password. Its form is not checked. */
+/** Requires an existing password. Checks only that the text is not extremely long. */
 export function ExistingPassword(): PropertyDecorator {
   return Check(
     (value) => {
@@ -36,7 +36,7 @@ export function ExistingPassword(): PropertyDecorator {
 }
 
 /**
- * Returns why a password cannot be used.
+ * Returns why a password cannot be used; undefined if it can be used.
  * @param email the address of the member, if it is known; the password must not be this address
  */
 export function newPasswordFault(value: unknown, email?: unknown): string | undefined {

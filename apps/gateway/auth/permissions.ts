@@ -3,7 +3,10 @@ import type { MemberRole } from '#contracts';
 /** The rights that a route requires from its caller. */
 export interface RequiredRights {
   role: MemberRole;
-  /** True: only a member with a session may do this, because a leaked key must not create more keys or members. */
+  /**
+   * True: only a member with a session is allowed to do this, because a leaked key must not create more keys or
+   * members.
+   */
   needsSession: boolean;
 }
 
@@ -63,12 +66,12 @@ const ROUTES: Readonly<Record<string, Area>> = {
 
 /** The rights that an area requires if `AREAS` does not list it. */
 const UNKNOWN: Area = { read: 'owner', write: 'owner' };
-/** A request to a path without a route changes nothing, so every caller gets its 404. */
+/** A request to a path without a route changes nothing, so every caller gets a 404. */
 const NO_ROUTE: RequiredRights = { role: 'viewer', needsSession: false };
 
 /**
  * Returns the rights that a route requires from its caller.
- * @param route its template, `/v1/keywords/:id`; undefined if there is no such route
+ * @param route the template of the route, for example `/v1/keywords/:id`; undefined if there is no such route
  */
 export function requiredRightsOf(method: string, route: string | undefined): RequiredRights {
   if (route === undefined) return NO_ROUTE;

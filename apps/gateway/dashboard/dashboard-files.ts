@@ -3,7 +3,7 @@ import { extname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { negotiate } from '@fastify/accept-negotiator';
 
-/** Where the build writes the dashboard, relative to the compiled file. */
+/** The folder into which the build writes the dashboard. */
 const BUILT = fileURLToPath(new URL('../../dashboard/', import.meta.url));
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -16,7 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const SUFFIXES = { br: '.br', gzip: '.gz', none: '' };
 
-/** The placeholder of the nonce. The build writes it into index.html. */
+/** The placeholder of the nonce. The build writes this placeholder into index.html. */
 const NONCE = /\bnonce="NONCE"/g;
 
 /** A file of the dashboard in the form in which it is sent. */
@@ -40,7 +40,7 @@ export class DashboardFiles {
     this.html = this.files.get('index.html')?.toString();
   }
 
-  /** Returns the page, whose styles contain the nonce of this response. Undefined if the dashboard is not built. */
+  /** Returns the page with the nonce of this response; undefined if the dashboard is not built. */
   page(nonce: string): string | undefined {
     return this.html?.replace(NONCE, `nonce="${nonce}"`);
   }

@@ -48,7 +48,7 @@ describe('the page of the dashboard', () => {
     },
   );
 
-  it('has a new nonce in each response, the same nonce in the policy and in the page', async () => {
+  it('has a new nonce in each response, which is the same in the policy and in the page', async () => {
     const nonces = await Promise.all(
       [1, 2].map(async () => {
         const { headers, body } = await server.inject({ url: '/', headers: HTML });
@@ -63,7 +63,7 @@ describe('the page of the dashboard', () => {
     expect(nonces[0]).not.toBe(nonces[1]);
   });
 
-  it('forbids inline scripts, foreign hosts and frames', async () => {
+  it('forbids inline scripts, connections to other hosts, and being shown in a frame', async () => {
     const { headers } = await server.inject({ url: '/feed', headers: HTML });
     const policy = String(headers['content-security-policy']).split('; ');
     expect(policy).toEqual(
@@ -80,7 +80,7 @@ describe('the page of the dashboard', () => {
     expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY' });
   });
 
-  it('is returned without a body for HEAD', async () => {
+  it('is returned for HEAD', async () => {
     expect((await server.inject({ method: 'HEAD', url: '/feed', headers: HTML })).statusCode).toBe(200);
   });
 
@@ -90,11 +90,11 @@ describe('the page of the dashboard', () => {
     ['an unknown address of mails', { url: '/channels/verify/x', headers: HTML }],
     ['a file that does not exist', { url: '/robots.txt', headers: HTML }],
     ['a form', { url: '/feed', method: 'POST' as const, headers: HTML }],
-  ])('is not returned for %s: the API answers such a request', async (_, request) => {
+  ])('is not returned for %s: the API answers 404', async (_, request) => {
     expect((await server.inject(request)).statusCode).toBe(404);
   });
 
-  it('explains how to build the dashboard if it is not built', async () => {
+  it('explains how to build the dashboard if the dashboard is not built', async () => {
     const bare = serverOf(new DashboardFiles(join(folder, 'nowhere')));
     const answer = await bare.inject({ url: '/', headers: HTML });
     expect(answer.statusCode).toBe(503);
@@ -127,7 +127,7 @@ describe('the page of the dashboard', () => {
     ['brotli', undefined],
     ['*', 'br'],
     ['', undefined],
-  ])('has files for a client with accept-encoding %j in the encoding %s', (accepted, encoding) => {
+  ])('answers the accept-encoding %j with a file in the encoding %s', (accepted, encoding) => {
     const files = new DashboardFiles(folder);
     expect(files.file('assets/c-1.css', accepted)?.encoding).toBe(encoding);
   });

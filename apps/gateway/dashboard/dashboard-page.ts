@@ -12,8 +12,8 @@ const NOT_BUILT = `<!doctype html>
 </body></html>`;
 
 /**
- * Serves the dashboard at every address that a browser opens and that has no route. The dashboard's script decides what
- * to show. Programs do not ask for HTML, so they get the API's 404.
+ * Serves the dashboard at every address that has no route and is not below `API_PATHS`, if the request accepts HTML.
+ * The dashboard's script decides what to show. Programs do not ask for HTML, so they get the API's 404.
  */
 export function serveDashboard(fastify: FastifyInstance, files: DashboardFiles): void {
   fastify.addHook('onRequest', (request, reply, done) => {

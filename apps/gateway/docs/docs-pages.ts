@@ -2,7 +2,7 @@ import { escapeHtml } from '../http/html-page.js';
 import type { Guide, GuideGroup } from './guides.js';
 
 /**
- * Headers of the pages. The policy allows only style sheets and scripts of this server. Scripts may also set the style
+ * Headers of the pages. The policy allows only style sheets and scripts of this server. Scripts can also set the style
  * of single elements, because the viewer of the reference does this.
  */
 export const DOCS_HEADERS = {

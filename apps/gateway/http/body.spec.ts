@@ -65,7 +65,7 @@ describe('reading a body', () => {
     expect(missing({ filters: { sizeBytes: 1 } }, 'snake')).toBe('note_text');
   });
 
-  it('keeps the user’s own keys unchanged in the path of a fault', () => {
+  it('keeps the keys inside `filters` unchanged in the path of a fault', () => {
     const faults = (raw: unknown) => {
       try {
         readBody(NoteDto, raw, 'snake', () => [
@@ -99,7 +99,7 @@ describe('reading a body', () => {
     );
   });
 
-  it('keeps the content of the user’s own map, with any keys [requests.user-data]', () => {
+  it('keeps the content of `filters`, with any keys [requests.user-data]', () => {
     fc.assert(
       fc.property(
         fc.dictionary(
@@ -141,7 +141,7 @@ describe('reading a body', () => {
     ]);
   });
 
-  it('also runs the checks of values, and ignores a check that throws because a type in the body is wrong', () => {
+  it('runs the checks of values, and ignores a check that throws because a type in the body is wrong', () => {
     const ask = (raw: unknown) => {
       try {
         readBody(NoteDto, raw, 'any', ({ noteText, filters }) => [

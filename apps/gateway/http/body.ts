@@ -183,7 +183,7 @@ function escape(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
-/** The keys inside `filters` are the user's own. */
+/** The user chooses the keys inside `filters`, so their spelling does not change. */
 const ABOVE_FILTERS = /^(?:.*?\.)?filters(?=[.[]|$)|^.*$/;
 
 function respell(path: string, { spelling, style }: CasedBody, wanted: Spelling): string {

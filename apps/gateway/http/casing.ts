@@ -1,8 +1,8 @@
 import type { Fault } from '#kernel';
 
-/** Keys whose objects contain the user's own keys, which are not changed. */
+/** Keys whose value is an object with keys that the user chooses. These inner keys are not changed. */
 const FREE_FORM = new Set(['filters']);
-/** Keys whose objects map the user's own names to objects with our keys. */
+/** Keys whose value is an object that maps names that the user chooses to objects with Earshot's keys. */
 const NAMED_BY_USER = new Set(['schema']);
 const SNAKE = /^[a-z][a-z0-9]*(_[a-z0-9]+)+$/;
 
@@ -16,7 +16,7 @@ export interface CasedBody {
   faults: Fault[];
 }
 
-/** Returns a body that may contain only camelCase. Converts nothing. */
+/** Returns a body that is allowed to contain only camelCase. Converts nothing. */
 export function unconverted(body: unknown): CasedBody {
   return { body, spelling: new Map(), style: 'camel', faults: [] };
 }

@@ -28,7 +28,7 @@ const OBJECT_END = 125;
 
 /**
  * Refuses JSON text that is nested too deeply or contains too many values. Does not parse the text, because parsing
- * half a million nested lists takes longer than a request may take. Does not refuse text that is not JSON.
+ * half a million nested lists takes longer than a request is allowed to take. Does not refuse text that is not JSON.
  * @throws Refusal `invalid` `VALIDATION` that names the list or object, in the sender's spelling
  */
 export function refuseOversizeJson(text: string): void {

@@ -36,7 +36,7 @@ describe('cursors', () => {
     expect(cursors.read({ b: { d: 3, c: 2 }, a: 1 }, cursor)).toBe(7);
   });
 
-  it('cause a 400 when any of their bits was changed [requests.cursor-bound]', () => {
+  it('cause a 400 if any of their bits was changed [requests.cursor-bound]', () => {
     fc.assert(
       fc.property(scope, position, fc.nat(), fc.integer({ min: 0, max: 7 }), (of, at, where, bit) => {
         const bytes = Buffer.from(cursors.write(of, at), 'base64url');
@@ -48,7 +48,7 @@ describe('cursors', () => {
     );
   });
 
-  it('cause a 400 when characters were inserted that decoding would skip [requests.cursor-bound]', () => {
+  it('cause a 400 if characters were inserted that decoding would skip [requests.cursor-bound]', () => {
     fc.assert(
       fc.property(
         scope,
@@ -65,7 +65,7 @@ describe('cursors', () => {
     );
   });
 
-  it('cause a 400 when they are used for another list, account or filter [requests.cursor-bound]', () => {
+  it('cause a 400 if they are used for another list, account or filter [requests.cursor-bound]', () => {
     fc.assert(
       fc.property(scope, scope, position, (of, other, at) => {
         fc.pre(JSON.stringify(of) !== JSON.stringify(other));
@@ -74,7 +74,7 @@ describe('cursors', () => {
     );
   });
 
-  it.each(['', 'A', 'not a cursor', '%%%', 'x'.repeat(5000)])('cause a 400 when the text is %j', (text) => {
+  it.each(['', 'A', 'not a cursor', '%%%', 'x'.repeat(5000)])('cause a 400 if the text is %j', (text) => {
     const refusal = refusalOf(() => cursors.read({}, text));
     expect(refusal.details).toEqual([
       { path: 'cursor', message: 'is not a cursor of this list with these filters; begin without a cursor' },

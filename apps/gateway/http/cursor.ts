@@ -21,7 +21,7 @@ export class Cursors {
     return this.signed.write(scope, position);
   }
 
-  /** @throws Refusal `invalid` when the cursor was changed, or belongs to another list, account or filter */
+  /** @throws Refusal `invalid` if the cursor was changed, or belongs to another list, account or filter */
   read<T>(scope: unknown, cursor: string): T {
     const position = this.signed.read<T>(scope, cursor);
     if (position === undefined)

@@ -50,9 +50,9 @@ describe('the query reader', () => {
     expect(faults?.map(({ path }) => path)).toEqual(['limit', 'order', 'since', 'x']);
   });
 
-  it('refuses a repeated key that may be given only once', () => {
+  it('refuses a repeated key that can be given only once', () => {
     expect(faultsOf({ cursor: ['a', 'b'] }, (query) => query.one('cursor'))).toEqual([
-      { path: 'cursor', message: 'may be given only once' },
+      { path: 'cursor', message: 'can be given only once' },
     ]);
   });
 

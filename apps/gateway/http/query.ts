@@ -16,13 +16,13 @@ export class QueryReader {
 
   constructor(private readonly raw: RawQuery) {}
 
-  /** Returns all values of a key that may be repeated. */
+  /** Returns all values of a key that can be repeated. */
   all<T extends string = string>(key: string, allowed?: readonly T[]): T[] {
     this.known.add(key);
     const value = this.raw[key];
     const values = value === undefined ? [] : Array.isArray(value) ? value : [value];
     if (values.length > MAX_VALUES)
-      this.faults.push({ path: key, message: `may be given at most ${MAX_VALUES} times` });
+      this.faults.push({ path: key, message: `can be given at most ${MAX_VALUES} times` });
     if (values.some((one) => NOT_STORABLE.test(one)))
       this.faults.push({ path: key, message: 'must be Unicode text without U+0000 and lone surrogates' });
     const wrong = allowed && values.find((one) => !(allowed as readonly string[]).includes(one));
@@ -34,14 +34,14 @@ export class QueryReader {
     return values as T[];
   }
 
-  /** Returns the value of a key that may be given only once. */
+  /** Returns the value of a key that can be given only once. */
   one<T extends string = string>(key: string, allowed?: readonly T[]): T | undefined {
     const values = this.all<T>(key, allowed);
-    if (values.length > 1) this.faults.push({ path: key, message: 'may be given only once' });
+    if (values.length > 1) this.faults.push({ path: key, message: 'can be given only once' });
     return values[0];
   }
 
-  /** Returns an id that may be given only once, in its canonical spelling. */
+  /** Returns an id that can be given only once, in its canonical spelling. */
   id(key: string): string | undefined {
     const text = this.one(key)?.toLowerCase();
     if (text === undefined || isId(text)) return text;
@@ -88,7 +88,7 @@ export class QueryReader {
     return span;
   }
 
-  /** Returns the ids of a key that may be repeated. @param what for example `a keyword` */
+  /** Returns the ids of a key that can be repeated. @param what for example `a keyword` */
   ids(key: string, what: string): string[] {
     const values = this.all(key);
     const wrong = values.find((one) => !isId(one));
@@ -100,7 +100,7 @@ export class QueryReader {
     this.faults.push({ path, message });
   }
 
-  /** @throws Refusal `invalid` with every fault, also for unknown parameters */
+  /** @throws Refusal `invalid` with every fault, including unknown parameters */
   finish(): void {
     for (const key of Object.keys(this.raw))
       if (!this.known.has(key))

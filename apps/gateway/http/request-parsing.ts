@@ -18,7 +18,8 @@ const MAX_PARAMETER_LENGTH = 65_536;
  */
 export function acceptOnlyJson(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
-  // Users may give their own keys the name `__proto__`. `readBody` refuses this name for all other keys.
+  // Users can choose the name `__proto__` for the keys inside `filters` and `schema`. `readBody` refuses this name for
+  // all other keys.
   const parse = fastify.getDefaultJsonParser('ignore', 'ignore');
   fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') return done(null, undefined);

@@ -1,6 +1,6 @@
 import { Refusal, type Fault } from '#kernel';
 
-/** The keys inside these objects are the user's own. */
+/** The user chooses the keys inside these objects. */
 const USER_DATA_KEYS: ReadonlySet<string> = new Set(['filters', 'schema']);
 /**
  * Postgres cannot store these characters in text or jsonb, so no projection could apply a message that contains them.

@@ -27,12 +27,12 @@ export function Described(
   return JSONSchema({ description, ...more }) as never;
 }
 
-/** The key may be absent; null is a fault. */
+/** The key can be absent; null is a fault. */
 export function Optional(): PropertyDecorator {
   return ValidateIf((_, value) => value !== undefined);
 }
 
-/** The key may be absent, and may be null. */
+/** The key can be absent or null. */
 export function Nullable(): PropertyDecorator {
   return ValidateIf((_, value) => value !== undefined && value !== null, { context: { nullable: true } });
 }
@@ -96,7 +96,7 @@ export function flat(value: unknown): unknown {
   return Array.isArray(value) ? value.map((item: unknown) => (Array.isArray(item) ? null : item)) : null;
 }
 
-/** Requires a map with the user's own keys. Its keys and values are not changed. */
+/** Requires a map whose keys the user chooses. The keys and values of the map are not changed. */
 export function KeepUnchanged(): PropertyDecorator {
   return all(
     // A type into which class-transformer does not look. On keys such as `constructor`, class-transformer would throw.
@@ -175,7 +175,7 @@ export function HttpUrl(): PropertyDecorator {
   return Check(httpUrlFault, { ...URL_SCHEMA, minLength: 1 });
 }
 
-/** Like `HttpUrl`, but the text may be empty. */
+/** Like `HttpUrl`, but the text can be empty. */
 export function HttpUrlOrEmpty(): PropertyDecorator {
   return Check((value) => (value === '' ? undefined : httpUrlFault(value)), URL_SCHEMA);
 }
@@ -185,7 +185,7 @@ export function DateTime(): PropertyDecorator {
   return Check(dateTimeFault, DATE_TIME_SCHEMA);
 }
 
-/** Like `DateTime`, but the value may be null. The key is required (with `Nullable` it is not). */
+/** Like `DateTime`, but the value can be null. The key is required (with `Nullable` it is not). */
 export function DateTimeOrNull(): PropertyDecorator {
   return Check((value) => (value === null ? undefined : dateTimeFault(value)), nullable(DATE_TIME_SCHEMA));
 }

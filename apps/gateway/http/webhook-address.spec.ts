@@ -13,7 +13,7 @@ it.each([
   'http://a.localhost./x',
   'http://[::1]/x',
   'http://[::ffff:7f00:1]/x',
-])('%s is refused', (url) => {
+])('the webhook address %s is refused', (url) => {
   expect(isRefused(url)).toBe(true);
 });
 
@@ -25,7 +25,7 @@ it.each([
   '',
   null,
   undefined,
-])('%s is not refused', (url) => {
+])('the webhook address %s is not refused', (url) => {
   expect(isRefused(url)).toBe(false);
 });
 

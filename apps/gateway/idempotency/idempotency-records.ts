@@ -23,7 +23,7 @@ export interface Outcome {
 
 /** The result of claiming a key. */
 export type Claim =
-  /** `repeats`: an earlier attempt at the same command exists and may have had its effect. */
+  /** `repeats`: an earlier attempt at the same command exists, and can have had its effect. */
   | { kind: 'run'; commandId: string; repeats: boolean }
   | { kind: 'replay'; outcome: Outcome }
   | { kind: 'in-progress' }
@@ -45,8 +45,8 @@ export class IdempotencyRecords {
   /**
    * Claims the key. If several requests claim it at the same time, one of them runs. A repeated request also runs if
    * the earlier attempt has no outcome and no gateway runs that attempt. The repeated request then gets the id of the
-   * recorded command, because that command may have had a part of its effect.
-   * @param newCommandId the command of a new request
+   * recorded command, because that command can have had a part of its effect.
+   * @param newCommandId the id of the command if the request is new
    */
   async claim(request: KeyedRequest, newCommandId: string, now: number): Promise<Claim> {
     for (;;) {

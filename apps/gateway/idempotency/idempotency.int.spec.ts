@@ -136,7 +136,7 @@ describe('a POST with an Idempotency-Key', () => {
     ]);
   });
 
-  it('is the same request for any order of the keys in its body, and is refused with another body or address [requests.key-other-body, requests.key-other-endpoint]', async () => {
+  it('counts as the same request if only the order of the properties in its body differs, and is refused if its body or its address differs [requests.key-other-body, requests.key-other-endpoint]', async () => {
     const { post } = gateway();
     await post('k', { a: 1, b: 2 });
     expect((await post('k', { b: 2, a: 1 })).headers['idempotency-replayed']).toBe('true');
@@ -149,7 +149,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(commands.length).toBe(1);
   });
 
-  it('is also refused with another body while the first request runs', async () => {
+  it('is refused with another body even while the first request with the key is running', async () => {
     let release = () => {};
     const released = new Promise<void>((resolve) => (release = resolve));
     handle = async () => {
@@ -164,7 +164,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await first).status).toBe(200);
   });
 
-  it('does not affect other accounts: another account may use the same key [requests.key-account]', async () => {
+  it('can have a key that another account has already used [requests.key-account]', async () => {
     const { post } = gateway();
     await post('k');
     accountId = newId();
@@ -173,7 +173,7 @@ describe('a POST with an Idempotency-Key', () => {
   });
 
   it.each([200, 201, 202, 204, 400, 403, 404, 413, 422])(
-    'repeats the stored answer with status %i [requests.key-stored]',
+    'gets the stored answer again if the answer has the status %i [requests.key-stored]',
     async (status) => {
       handle = answering(status, status === 204 ? undefined : { code: 'X' });
       const { post } = gateway();
@@ -190,7 +190,7 @@ describe('a POST with an Idempotency-Key', () => {
   );
 
   it.each([401, 402, 409, 429])(
-    'does not store an answer with status %i: the next request with the key is a new request [requests.key-stored]',
+    'leaves no stored answer after the status %i: the next request with the key is a new request [requests.key-stored]',
     async (status) => {
       handle = answering(status);
       const { post } = gateway();
@@ -203,7 +203,7 @@ describe('a POST with an Idempotency-Key', () => {
   );
 
   it.each([500, 503])(
-    'runs again as the same command after %i, and then accepts no other body',
+    'runs again as the same command after a %i, and is refused with another body',
     async (status) => {
       handle = answering(status);
       const { post } = gateway();
@@ -218,7 +218,7 @@ describe('a POST with an Idempotency-Key', () => {
   );
 
   it.each([401, 402, 409, 429])(
-    'stays the same command when %i follows a 503, because the first attempt may have had its effect',
+    'stays the same command after a 503 and then a %i, because the first attempt may have had its effect',
     async (status) => {
       const { post } = gateway();
       for (const next of [503, status, 201]) {
@@ -229,7 +229,7 @@ describe('a POST with an Idempotency-Key', () => {
     },
   );
 
-  it('is continued by another gateway as the same command when the first gateway dies', async () => {
+  it('runs again on another gateway, as the same command, after the first gateway has died', async () => {
     handle = () => new Promise(() => undefined);
     const dying = gateway();
     void dying.post('k').catch(() => undefined);
@@ -243,7 +243,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect([commands.length, new Set(commands).size]).toEqual([2, 1]);
   });
 
-  it('keeps the outcome of the later attempt when the gateway of the first attempt hung and works again', async () => {
+  it('keeps the outcome of the second attempt, even if the first attempt hung and ends later', async () => {
     let release = () => {};
     const released = new Promise<void>((resolve) => (release = resolve));
     handle = async (_, reply) => {
@@ -291,16 +291,16 @@ describe('a POST with an Idempotency-Key', () => {
     expect(commands).toEqual([]);
   });
 
-  it('may have a key of 255 characters [limits.key-length]', async () => {
+  it('can have a key of 255 characters [limits.key-length]', async () => {
     expect((await gateway().post('x'.repeat(255))).status).toBe(200);
   });
 
-  it('is refused before any other processing when its body has a hundred thousand nested levels', async () => {
+  it('is refused before its command runs if its body has a hundred thousand nested levels', async () => {
     const answer = await gateway().post('k', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`);
     expect([answer.status, answer.code, commands]).toEqual([400, 'VALIDATION', []]);
   });
 
-  it('gets its answer even when the outcome cannot be stored', async () => {
+  it('gets its answer even if the outcome cannot be stored', async () => {
     const failing = {
       query: (sql: string, parameters: unknown[]) =>
         sql.includes('SET status') ? Promise.reject(new Error('gone')) : database.query(sql, parameters),

@@ -18,11 +18,11 @@ export const IDEMPOTENCY_CLOCK = Symbol('idempotency clock');
 
 const RENEW_MS = 5000;
 /**
- * Longer than any request may take. After this time, the gateway does not renew the record of a hanging request any
- * more, so that the request can be repeated.
+ * Longer than any request takes. After this time, the gateway does not renew the record of a hanging request any more,
+ * so that the request can be repeated.
  */
 const MAX_PROCESSING_MS = 120_000;
-/** Statuses of requests that had no effect. A repeated request may get another status. */
+/** Statuses of requests that had no effect. A repeated request can get another status. */
 const FORGOTTEN: ReadonlySet<number> = new Set([401, 402, 409, 429]);
 
 /**
@@ -42,7 +42,7 @@ interface Running {
 }
 
 /**
- * Makes every POST with an `Idempotency-Key` safe to repeat: the first request runs, and the other requests get its
+ * Makes a POST with an `Idempotency-Key` safe to repeat: the first request runs, and the other requests get its
  * response. After a crash or a 5xx, a repeated request runs again as the same command (`@CommandId()`), so it has no
  * second effect. Routes under `/v1/auth/` ignore the header.
  */
@@ -60,7 +60,7 @@ export class Idempotency {
     this.records = new IdempotencyRecords(database);
   }
 
-  /** Adds the hooks: after a body is read and before the route, and before a response is sent. */
+  /** Adds two hooks: one between the reading of the body and the route, the other before a response is sent. */
   guard(fastify: FastifyInstance): void {
     fastify.addHook('preHandler', async (request, reply) => {
       const key = request.headers['idempotency-key'];
@@ -127,7 +127,7 @@ export class Idempotency {
     this.running.delete(request);
     clearInterval(running.renewal);
     try {
-      // An earlier attempt may have had its effect. If the record were deleted, the next attempt would repeat the
+      // An earlier attempt can have had its effect. If the record were deleted, the next attempt would repeat the
       // effect.
       if (status >= 500 || (running.repeats && FORGOTTEN.has(status)))
         await this.records.leave(running.request);
@@ -174,7 +174,7 @@ function isSecret({ routeOptions }: FastifyRequest): boolean {
   return SECRET_ANSWERS.has(routeOptions.url ?? '');
 }
 
-/** @param callerId the caller, if no other caller may get this answer; otherwise empty */
+/** @param callerId the id of the caller if only this caller is allowed to get the answer; otherwise empty */
 function hashOf({ method, url, body }: FastifyRequest, callerId: string): Buffer {
   return createHash('sha256')
     .update(`${callerId}${method} ${url}\0`)

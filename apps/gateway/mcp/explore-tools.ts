@@ -55,7 +55,7 @@ const run = tool({
   name: 'run_explore',
   title: 'Ask sources a question',
   description:
-    'Asks sources a question once, without a keyword. Costs 2 credits for each source that answers. For each of the sources, 2 credits count towards the daily limit of the key, even if the source does not answer. Waits up to wait_seconds for the answers. To read more results, or to read them later, call run_explore with explore_id instead of a question; this is free.',
+    'Asks sources a question once, without a keyword. Costs 2 credits for each source that answers. For each of the sources, 2 credits count towards the daily limit of the API key, even if the source does not answer. Waits up to wait_seconds for the answers. To read more results, or to read them later, call run_explore with explore_id instead of a question; this is free.',
   input: z.strictObject({
     question: question.question.optional(),
     sources: question.sources.optional(),
@@ -69,7 +69,7 @@ const run = tool({
       .describe(
         'From estimate_explore. With it, the price is the estimated price, and repeated calls ask the sources only once',
       ),
-    explore_id: z.string().optional().describe('Reads the results of an Explore that was started before'),
+    explore_id: z.string().optional().describe('Reads the results of an earlier Explore'),
     wait_seconds: z.int().min(0).max(30).optional().describe('Default: 10'),
     page_size: z.int().min(1).max(50).optional().describe('Items in this answer. Default: 10'),
     cursor,
@@ -149,7 +149,7 @@ async function startExplore(
   return id;
 }
 
-/** Returns the Explore when it has ended, or its state when the time is over. */
+/** Waits until the Explore has ended or the time is over, and returns the Explore. */
 async function outcome({ caller, routes }: ToolContext, id: string, seconds: number) {
   const end = Date.now() + seconds * 1000;
   for (;;) {

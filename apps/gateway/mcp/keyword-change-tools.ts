@@ -22,7 +22,7 @@ const body = z
       ),
   })
   .describe(
-    'The body of POST /v1/keywords, in snake_case or camelCase. Optional keys: mute_rules, vip_authors, rules, webhook_url, channels, spike_alert, backfill, min_relevance, languages, schedule',
+    'The body of POST /v1/keywords, in snake_case or camelCase. Optional fields: mute_rules, vip_authors, rules, webhook_url, channels, spike_alert, backfill, min_relevance, languages, schedule',
   );
 
 const price = {
@@ -36,10 +36,10 @@ const estimate = tool({
   name: 'estimate_keyword',
   title: 'Estimate a keyword',
   description:
-    'Returns what a keyword would cost, or why it would be refused, and the estimate_token that create_keyword needs. The token is valid for this body, for 15 minutes. Creates nothing. Free. Show the price to the user before you create the keyword. To estimate a change of a keyword, send its id as change_of and the changed keys as keyword; update_keyword needs no token.',
+    'Returns what a keyword would cost, or why it would be refused, and the estimate_token that create_keyword needs. The token is valid for this body, for 15 minutes. Creates nothing. Free. Show the price to the user before you create the keyword. To estimate a change of a keyword, send its id as change_of and the changed fields as keyword; update_keyword needs no token.',
   input: z.strictObject({
     keyword: body.partial(),
-    change_of: keywordId.optional().describe('Id of the keyword that the keys would change'),
+    change_of: keywordId.optional().describe('Id of the keyword that the fields would change'),
   }),
   output: z.object({
     valid: z.boolean(),
@@ -72,7 +72,7 @@ const create = tool({
   name: 'create_keyword',
   title: 'Create a keyword',
   description:
-    'Creates a keyword, which then costs credits with each check: the monthly_credits of its estimate. Needs the estimate_token that estimate_keyword returned for the same body. The same token creates only one keyword, even if it is sent several times. The keyword’s credits of one day and its start_credits (the first check, or the first scan, of each search) count towards the daily limit of the key.',
+    'Creates a keyword. Its checks then cost credits: in a month, the monthly_credits of its estimate. Needs the estimate_token that estimate_keyword returned for the same body. The same token creates only one keyword, even if it is sent several times. The keyword’s credits of one day and its start_credits (the first check, or the first scan, of each search) count towards the daily limit of the API key.',
   input: z.strictObject({ keyword: body, estimate_token: z.string().optional().describe('Required') }),
   output: z.object({ keyword: z.looseObject({ id: z.string(), name: z.string() }), ...price }),
   effects: CHANGES,
@@ -99,10 +99,10 @@ const change = tool({
   name: 'update_keyword',
   title: 'Change a keyword',
   description:
-    'Changes the given keys of a keyword; null removes the value of a key. Searches whose criteria change start over (reset_searches). The answer contains the price before and after the change. These credits count towards the daily limit of the key: the first check of each search that starts over or is enabled again; the first check, or the first scan, of each new search; and the credits of one day by which the price rises. If the estimate of a change is refused, the change is not made.',
+    'Changes the given fields of a keyword; null removes the value of a field. Searches whose criteria change start over (reset_searches). The answer contains the price before and after the change. These credits count towards the daily limit of the API key: the first check of each search that starts over or is enabled again; the first check, or the first scan, of each new search; and, for one day, the credits by which the price rises. If the estimate of a change is refused, the change is not made.',
   input: z.strictObject({
     id: keywordId,
-    changes: z.looseObject({}).describe('Keys of the keyword, in snake_case or camelCase'),
+    changes: z.looseObject({}).describe('Fields of the keyword, in snake_case or camelCase'),
   }),
   output: z.object({
     keyword: z.looseObject({ id: z.string(), name: z.string() }),
@@ -155,7 +155,7 @@ const resume = tool({
   name: 'resume_keyword',
   title: 'Resume a keyword',
   description:
-    'Starts the checks of a paused keyword again; they cost its monthly_credits. The keyword’s credits of one day, but at least the credits of one check of each search, count towards the daily limit of the key.',
+    'Starts the checks of a paused keyword again; they cost its monthly_credits. The keyword’s credits of one day, but at least the credits of one check of each search, count towards the daily limit of the API key.',
   input: z.strictObject({ id: keywordId }),
   output: state,
   effects: CHANGES,

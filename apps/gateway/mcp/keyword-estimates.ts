@@ -38,7 +38,7 @@ export async function estimateOf(
 }
 
 /**
- * Without an estimate the amount to reserve is unknown, so the write is not tried.
+ * Returns the estimate in an answer. Without an estimate the amount to reserve is unknown, so the write is not tried.
  * @throws Refusal of the estimate; the write would be refused in the same way
  */
 export function estimateIn(found: EstimateAnswer): Estimate {
@@ -48,8 +48,8 @@ export function estimateIn(found: EstimateAnswer): Estimate {
 }
 
 /**
- * During an update, a keywords service of the previous release does not return `startCredits`. Then the maximum of
- * these credits is counted.
+ * Adds `startCredits` if they are missing: during an update, a keywords service of the previous release does not return
+ * them. Then the maximum of these credits is counted.
  */
 function withStartCredits(estimate: Estimate): Estimate {
   const { startCredits = estimate.firstScanCredits + oncePerSearch(estimate) } =

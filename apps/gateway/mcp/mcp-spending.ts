@@ -50,7 +50,7 @@ export class McpSpending {
     const max = Math.ceil(credits);
     if (max <= 0) return work();
     const day = await this.reserve(this.database.manager, key, max);
-    // If the outcome of the work is unknown, the account may have been charged, so the credits stay counted.
+    // If the outcome of the work is unknown, the account was possibly charged, so the credits stay counted.
     let cost = max;
     try {
       const result = await work();

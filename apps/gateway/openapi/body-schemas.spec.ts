@@ -54,13 +54,13 @@ const CLASSES = new Map<string, Dto>(BODIES.map((dto) => [dto.name.replace(/Dto$
 const ROOTS = Object.keys(FULL).map((name) => [name, CLASSES.get(name) as Dto] as const);
 
 /**
- * Faults of rules that JSON Schema cannot express: addresses, zones, days of months, sizes, keys that depend on other
- * keys.
+ * The paths of faults whose rules JSON Schema cannot express: addresses, zones, days of months, sizes, keys that depend
+ * on other keys.
  */
 const BEYOND_SCHEMA =
   /(^|\.)(webhookUrl|url|timezone|startsAt|endsAt|since|until|filters|schema)$|\.all\[\d+\]\.value$/;
 
-/** Returns every path in a value, including its own. */
+/** Returns every path in a value, including the empty path of the value itself. */
 function pathsOf(value: Json, path: (string | number)[] = []): (string | number)[][] {
   const inner =
     typeof value === 'object' && value !== null
@@ -132,14 +132,14 @@ const bodies = fc.constantFrom(...ROOTS).chain(([name, dto]) => {
 });
 
 describe('the schema of a request body', () => {
-  it.each(ROOTS)('accepts, like the rules of its class, a body with every key: %s', (name, dto) => {
+  it.each(ROOTS)('accepts a body with every key, as the rules of its class do: %s', (name, dto) => {
     expect(faultsOf(dto, FULL[name])).toEqual([]);
     expect(acceptedBySchema(name, FULL[name])).toBe(true);
     const { properties } = document.components.schemas[name] as { properties: object };
     expect(Object.keys(FULL[name] as object).sort()).toEqual(Object.keys(properties).sort());
   });
 
-  it('accepts each body that the rules accept, and refuses each body that they refuse for a reason a schema can express', () => {
+  it('accepts each body that the rules accept, and refuses each body that the rules refuse for a reason that a schema can express', () => {
     let accepted = 0;
     let refused = 0;
     fc.assert(

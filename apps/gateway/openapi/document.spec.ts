@@ -186,7 +186,7 @@ describe('the description of an answer', () => {
     expect(JSON.stringify(document).length).toBeLessThan(1_000_000);
   });
 
-  it('has a schema for every operation that returns JSON', () => {
+  it('exists for more than 80 answers', () => {
     expect(answers.length).toBeGreaterThan(80);
   });
 });

@@ -101,7 +101,7 @@ const MAX_TYPING_ERRORS = 3;
 
 /**
  * Returns the route that an unknown path probably means, such as `/v1/keywords/{id}` for `/v1/keyword/{id}`. The prefix
- * `/v1` may be missing.
+ * `/v1` can be missing.
  */
 export function nearestPath(path: string): string | undefined {
   if (path.length > MAX_PATH_LENGTH) return undefined;

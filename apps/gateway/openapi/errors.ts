@@ -90,7 +90,7 @@ export const errorSchemas: Readonly<Record<string, Schema>> = {
   ),
 };
 
-/** `components.responses`: one response for each status. */
+/** Returns `components.responses`: one response for each status. */
 export function errorResponses(
   headers: Schema,
   exampleOf: (schema: Schema) => unknown,

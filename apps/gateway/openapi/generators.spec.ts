@@ -33,7 +33,7 @@ function compile(files: Readonly<Record<string, string>>): string {
   return spawnSync(process.execPath, [TSC, ...options, '--types', '', ...paths], { encoding: 'utf8' }).stdout;
 }
 
-describe('public generators', () => {
+describe('the generator', () => {
   it('openapi-typescript makes types that compile, with events that are distinguished by their type', async () => {
     const types = astToString(await openapiTS(document() as Parameters<typeof openapiTS>[0]));
     const use = `

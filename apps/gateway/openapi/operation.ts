@@ -35,7 +35,7 @@ export interface Route {
   needsSession?: boolean;
 }
 
-/** Headers of every response under `/v1`, except responses to unknown callers. */
+/** Headers of the responses under `/v1` to callers with a valid key or session. */
 const ANSWER_HEADERS = [
   'X-Request-Id',
   'RateLimit-Policy',

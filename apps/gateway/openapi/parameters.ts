@@ -6,12 +6,12 @@ export function inPath(name: string, description: string, schema: Schema = ID): 
   return { name, in: 'path', required: true, description, schema };
 }
 
-/** Returns the description of a query parameter that may be given only once. */
+/** Returns the description of a query parameter that can be given only once. */
 export function inQuery(name: string, description: string, schema: Schema = TEXT): Schema {
   return { name, in: 'query', description, schema };
 }
 
-/** Returns the description of a query parameter that may be repeated. Its values are alternatives. */
+/** Returns the description of a query parameter that can be repeated. Its values are alternatives. */
 export function repeated(name: string, description: string, items: Schema = TEXT): Schema {
   return {
     name,

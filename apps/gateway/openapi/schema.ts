@@ -12,7 +12,7 @@ export const INSTANT: Schema = { type: 'string', format: 'date-time' };
 export const INSTANT_SENT: Schema = { type: 'string', examples: ['2026-03-01T12:00:00+01:00', '2026-03-01'] };
 export const DATE: Schema = { type: 'string', format: 'date' };
 export const NULL: Schema = { type: 'null' };
-/** An object with the user's own keys. */
+/** An object whose property names the user chooses. */
 export const FREE_FORM: Schema = { type: 'object', additionalProperties: true };
 
 /** Returns the schema of a text with `minLength` to `maxLength` characters. */

@@ -4,7 +4,8 @@ const REF = '#/components/schemas/';
 
 /**
  * Adds snake_case to the description of bodies: each schema with keys of several words gets a second schema in that
- * spelling. The user's own keys are not properties of a schema, so they do not change.
+ * spelling. Names that the user chooses (in `filters` and `schema`) are not properties of a schema, so they do not
+ * change.
  */
 export class SnakeCase {
   /** The snake_case schemas that were used, by name. */

@@ -8,7 +8,10 @@ export const WINDOW_MS = 60_000;
 const USED_UP_MS = 250;
 /** An unused lease is returned after this time. */
 const IDLE_MS = 200;
-/** For a plan with few requests, an unused lease is returned later: after the time in which the plan allows this many. */
+/**
+ * For a plan with few requests, an unused lease is returned later: after the time in which the plan allows this many
+ * requests.
+ */
 const IDLE_REQUESTS = 10;
 /** An unused lease is returned after this time at the latest. */
 const MAX_IDLE_MS = 2000;
@@ -50,12 +53,12 @@ export class AccountWindow {
     return this.start + WINDOW_MS;
   }
 
-  /** Remaining requests, as far as this gateway knows. */
+  /** The number of remaining requests, as far as this gateway knows. */
   get remaining(): number {
     return Math.max(0, this.limit - this.used + this.leased);
   }
 
-  /** Size of the next lease, unless more requests wait for it. */
+  /** The size of the next lease, unless more requests wait for it. */
   get leaseSize(): number {
     const rest = Math.max(0, this.limit - this.used);
     return Math.max(1, Math.floor(Math.min(this.limit / PART_OF_LIMIT, rest / PART_OF_REST)));
@@ -73,7 +76,7 @@ export class AccountWindow {
     return this;
   }
 
-  /** Whether the table reported recently that the minute is used up. */
+  /** Returns whether the table reported recently that the minute is used up. */
   isUsedUp(now: number): boolean {
     return this.usedUpAt !== undefined && now - this.usedUpAt < USED_UP_MS;
   }
@@ -85,7 +88,7 @@ export class AccountWindow {
     this.usedUpAt = granted < wanted ? now : undefined;
   }
 
-  /** True if this gateway must return its leased requests, because it has not used them for too long. */
+  /** Returns true if this gateway must return its leased requests, because it has not used them for too long. */
   isIdle(now: number): boolean {
     const pace = (IDLE_REQUESTS * WINDOW_MS) / this.limit;
     return this.leased > 0 && now - this.lastRequestAt > Math.min(MAX_IDLE_MS, Math.max(IDLE_MS, pace));

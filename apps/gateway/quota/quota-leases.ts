@@ -53,7 +53,7 @@ export class QuotaLeases {
     return { windowStart: row.window_start.getTime(), granted: row.last_lease, used: row.used };
   }
 
-  /** Returns unused leased requests; each account may occur only once. Requests of a past minute are dropped. */
+  /** Returns unused leased requests; each account must occur only once. Requests of a past minute are dropped. */
   async giveBack(unspent: readonly Unspent[]): Promise<void> {
     // Every gateway locks the rows in the same order.
     const leases = unspent.toSorted((a, b) => (a.accountId < b.accountId ? -1 : 1));

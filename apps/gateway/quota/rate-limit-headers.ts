@@ -3,7 +3,7 @@ import type { QuotaResult } from './request-quota.js';
 const WINDOW_SECONDS = 60;
 
 /**
- * The quota headers of a response: in the form of the IETF draft
+ * Returns the quota headers of a response: in the form of the IETF draft
  * (https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/), and in the older form.
  */
 export function rateLimitHeaders({ limit, remaining, resetSeconds }: QuotaResult): Record<string, string> {

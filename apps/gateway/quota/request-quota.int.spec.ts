@@ -113,7 +113,7 @@ describe('the requests of a minute', () => {
     expect(admitted(await times(70, () => quota.take(accountId, 60)))).toBe(60);
   });
 
-  it('belong to the later minute when the clocks of two gateways differ', async () => {
+  it('belong to the later minute if the clocks of two gateways differ', async () => {
     const ahead = stoppedClock();
     ahead.at += 50_000;
     const behind = stoppedClock();
@@ -137,7 +137,7 @@ describe('the requests of a minute', () => {
 });
 
 describe('a lease', () => {
-  it('is returned to the other gateways when one gateway does not use it', async () => {
+  it('is returned if its gateway does not use it, so that another gateway can use the requests', async () => {
     const clock = stoppedClock();
     const [idle, busy] = [gateway(clock), gateway(clock)];
     idle.start();
@@ -158,7 +158,7 @@ describe('a lease', () => {
     expect(await usedOf(accountId)).toBe(3);
   });
 
-  it('admits requests again after it was returned in a minute whose quota was used up', async () => {
+  it('can be used by another gateway after it was returned, even if that gateway has already refused a request', async () => {
     const clock = stoppedClock();
     const [one, other] = [gateway(clock), gateway(clock)];
     const accountId = newId();
@@ -194,12 +194,12 @@ describe('while the table is unavailable', () => {
     expect(admitted(await times(100, () => quota.take(accountId, 60)))).toBe(100);
   });
 
-  it('no request waits long for a table that does not answer', async () => {
+  it('a request is admitted even if the table never answers', async () => {
     const silent = { query: () => new Promise(() => undefined) } as unknown as Database;
     expect((await gateway(stoppedClock(), silent).take(newId(), 60)).admitted).toBe(true);
   });
 
-  it('the table is queried at most once a second, also while a lease is left', async () => {
+  it('the table is queried at most once a second, even while a lease has requests left', async () => {
     let [isBroken, queries] = [false, 0];
     const breaking = {
       query(sql: string, parameters: unknown[]) {
@@ -218,7 +218,7 @@ describe('while the table is unavailable', () => {
     expect(queries).toBe(1);
   });
 
-  it('requests are counted again as soon as the table answers', async () => {
+  it('requests are counted again after the table has recovered', async () => {
     const clock = stoppedClock();
     let isBroken = true;
     const recovering = {

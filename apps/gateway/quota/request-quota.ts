@@ -21,7 +21,10 @@ export interface QuotaResult {
 }
 
 const SWEEP_MS = 50;
-/** Maximum time in ms that requests wait for one lease: a number of requests that this gateway may admit. */
+/**
+ * Maximum time in ms that requests wait for one lease. A lease is a number of requests that this gateway is allowed to
+ * admit.
+ */
 const LEASE_TIMEOUT_MS = 2000;
 /** If the lease cannot be read, requests of the account are admitted without a lease for this time, in ms. */
 const OUTAGE_MS = 1000;
@@ -131,7 +134,7 @@ export class RequestQuota implements Loop {
 
   /**
    * Returns the window (minute) to which a lease belongs. The table can be a minute ahead of this gateway's clock, so
-   * this need not be the requested window.
+   * the returned window can differ from the requested window.
    */
   private ownerOf(accountId: string, limit: number, start: number, requested: AccountWindow): AccountWindow {
     const owner = [requested, this.windows.get(accountId)].find((window) => window?.start === start);

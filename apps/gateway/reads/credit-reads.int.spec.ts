@@ -95,7 +95,7 @@ it.each<[string, Partial<LedgerPage>, number[]]>([
   expect(found.rows).toBeLessThan(25);
 });
 
-it('a time range loses no row when the clocks of writers differ by seconds', async () => {
+it('a time range loses no row if the clocks of writers differ by seconds', async () => {
   const late = newId();
   const at = [10, 25, 20, 40];
   for (const [seq, seconds] of at.entries())

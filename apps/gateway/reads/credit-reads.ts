@@ -37,7 +37,7 @@ export interface LedgerSums {
   usage: number;
 }
 
-/** The filter of a page of the ledger. A movement must match one value of each key that is given. */
+/** The filter of a page of the ledger. A movement must match one value of each list that is not empty. */
 export interface LedgerPage {
   kinds: string[];
   sources: string[];

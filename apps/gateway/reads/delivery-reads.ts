@@ -140,8 +140,8 @@ function conditionsOf(
   if (endpoint) where.push('endpoint = {endpoint: String}');
   if (targetKind) where.push('target_kind = {targetKind: String}');
   if (state) having.push('state = {state: String}');
-  // Few deliveries have failed attempts. If only failed deliveries are requested, only deliveries with a failed attempt
-  // are read.
+  // Few deliveries have failed attempts. So a request for deliveries that are not delivered reads only deliveries with
+  // a failed attempt.
   if (state && state !== 'delivered')
     where.push(
       `event_id IN (SELECT event_id FROM attempts WHERE account_id = {accountId: UUID}

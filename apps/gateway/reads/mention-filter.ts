@@ -9,10 +9,10 @@ const MAX_QUERY_LENGTH = 200;
 const MAX_QUESTION_LENGTH = 1000;
 /** Maximum number of words and phrases in all `q` together, because each text is searched for each word and phrase. */
 const MAX_WORDS = 50;
-/** Maximum number of questions in a semantic search. Each question is charged. */
+/** Maximum number of different questions in a semantic search. Each of them is charged. */
 const MAX_QUESTIONS = 5;
 
-/** The filter of a list of mentions. A mention must match one value of each key that is given. */
+/** The filter of a list of mentions. A mention must match one value of each list that is not empty. */
 export interface MentionFilter {
   sources: string[];
   authors: string[];
@@ -26,7 +26,8 @@ export interface MentionFilter {
   /** Words and "phrases" that the text must contain, in upper or lower case. */
   texts: string[];
   /**
-   * Questions of `mode=semantic`: mentions are ordered by how near their meaning is. Empty for a search of the text.
+   * Questions of `mode=semantic`: mentions are ordered by how near their meaning is to a question. Empty for a search
+   * of the text.
    */
   questions: string[];
   dropped: boolean;
@@ -98,7 +99,7 @@ function questionsOf(query: QueryReader): string[] {
     query.fault('q', `must be at most ${MAX_QUESTION_LENGTH} characters`);
   const questions = [...new Set(given)].sort();
   if (questions.length > MAX_QUESTIONS)
-    query.fault('q', `may be given at most ${MAX_QUESTIONS} times with mode=semantic`);
+    query.fault('q', `can be given at most ${MAX_QUESTIONS} times with mode=semantic`);
   return questions;
 }
 
@@ -124,7 +125,7 @@ export function conditionsOf(filter: MentionFilter): Conditions {
     'toString(keyword_id)',
     filter.keywords.map((id) => id.toLowerCase()),
   );
-  // A person's correction replaces the result of the analysis.
+  // A person's correction replaces the reading.
   anyOf('sentiments', `if(corrected_sentiment != '', corrected_sentiment, sentiment)`, filter.sentiments);
   anyOf('intents', `if(corrected_intent != '', corrected_intent, intent)`, filter.intents);
   anyOf('langs', 'lang', filter.langs);

@@ -72,8 +72,8 @@ const GROUP_COLUMNS = {
 } as const;
 
 /**
- * Reads mentions and events from ClickHouse. A row that was written twice is returned once; purged rows are not
- * returned.
+ * Reads mentions and events from ClickHouse. A row that was written twice is returned once. The mentions of purged
+ * keywords are not returned.
  */
 @Injectable()
 export class MentionReads {
@@ -175,7 +175,7 @@ export class MentionReads {
     );
   }
 
-  /** Returns a page of stored envelopes, and one more row: of watches, or of a keyword itself (under its id). */
+  /** Returns a page of the stored envelopes of watches, or of a keyword itself (under its id), and one more row. */
   events(accountId: string, watchIds: readonly string[], page: TimePage): Promise<EventRow[]> {
     const conditions = ['watch_id IN {watchIds: Array(UUID)}', 'account_id = {accountId: UUID}'];
     return readPage(this.clickhouse, EVENTS, conditions, { accountId, watchIds }, page);

@@ -30,7 +30,9 @@ const MIN_RARE_WEIGHT = weightOf(MAX_RARE_SHARE * SAMPLE_SIZE, SAMPLE_SIZE);
 const CANDIDATES_BY_WORDS = 50;
 /** The second ranking uses at least this number of the nearest mentions. */
 const MIN_CANDIDATES = 120;
-/** Rows that are read in addition to the page, because some of the nearest mentions may not pass the filters. */
+/**
+ * Rows that are read in addition to the page, because some of the nearest mentions possibly do not pass the filters.
+ */
 const SPARE_ROWS = 10;
 
 /** The scope of a search: a time window of the mentions of an account or of one keyword. */
@@ -187,7 +189,7 @@ function greatest(values: readonly string[]): string {
 
 /**
  * Returns the numbers of a vector as SQL. The numbers are safe in the statement because Earshot computed them. As a
- * parameter, the vector might not fit into the address of the request.
+ * parameter, the vector can be too long for the address of the request.
  */
 function vectorSql(vector: Uint8Array): string {
   return `[${Array.from(fromBfloat16(vector), (value) => value.toPrecision(4)).join(',')}]::Array(BFloat16)`;

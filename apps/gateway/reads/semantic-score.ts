@@ -1,7 +1,7 @@
 import type { Meaning } from '#contracts';
 import { fromBfloat16, toUnitLength } from '#embeddings';
 
-/** A mention that may be among the best results. */
+/** A mention that is possibly among the best results. */
 export interface Candidate {
   event_id: string;
   /** ClickHouse's format. */

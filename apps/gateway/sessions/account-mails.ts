@@ -60,7 +60,7 @@ export class AccountMails implements Loop {
     ]);
   }
 
-  /** @returns whether more mails may be due */
+  /** @returns whether more mails can be due */
   private async sendDue(): Promise<boolean> {
     const [rows]: [Row[], number] = await this.database.query(
       `UPDATE account_mails SET attempts = attempts + 1, due_at = now() + interval '${RETRY_SECONDS} seconds'

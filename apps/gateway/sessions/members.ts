@@ -34,8 +34,8 @@ export class MemberReads {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /**
-   * Returns the member of any account with this address, in upper or lower case. An address belongs to at most one
-   * member.
+   * Returns the member with this address, in whichever account. Upper and lower case are equal. An address belongs to
+   * at most one member.
    */
   async byEmail(email: string): Promise<MemberSecret | undefined> {
     const [row] = await this.database.query<MemberSecret[]>(
@@ -57,7 +57,8 @@ export class MemberReads {
   }
 
   /**
-   * Returns whether the installation has an account. The result true never changes, because accounts are never deleted.
+   * Returns whether the installation has an account. The result `true` never changes, because accounts are never
+   * deleted.
    */
   async hasAccounts(): Promise<boolean> {
     if (this.hasFoundAccount) return true;

@@ -40,7 +40,7 @@ export class SessionCookie {
 
   /**
    * Returns false if the browser reports that a page of another origin sent the request. Programs other than browsers
-   * do not send these headers, and have no cookie that another page could use.
+   * do not send the headers `Sec-Fetch-Site` and `Origin`, and have no cookie that another page could use.
    */
   isFromOwnPage(request: FastifyRequest): boolean {
     const site = request.headers['sec-fetch-site'];

@@ -18,14 +18,17 @@ export class SignUpCodes {
   }
 
   /**
-   * Returns whether the code is the code of the first account. When an account exists, this code is not accepted any
-   * more.
+   * Returns whether the code is the code of the first account. `SignUps` accepts this code only until an account
+   * exists.
    */
   isFirst(code: string): boolean {
     return sameHash(hashCode(code), this.first);
   }
 
-  /** Returns the code of a mail. The code works only for this address, and only until the address has an account. */
+  /**
+   * Returns the code of a mail. The code works for 24 hours, only for this address, and only until the address has an
+   * account.
+   */
   writeFor(email: string, nowMs: number): string {
     return this.signed.write(SCOPE, [email.toLowerCase(), nowMs + VALID_MS]);
   }

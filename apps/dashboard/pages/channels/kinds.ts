@@ -16,7 +16,7 @@ interface Field {
 /** The names and the setup of a kind of channel. */
 export interface KindTexts {
   name: string;
-  /** The fields of the form; empty for email, whose form has a list of addresses instead. */
+  /** The fields of the form; empty for email, whose form has only a list of addresses. */
   fields: readonly Field[];
   /** What to check if the service answers a message with 404. */
   unknownAddress?: string;

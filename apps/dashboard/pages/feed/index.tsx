@@ -96,7 +96,10 @@ function DetailPane({ chosenId, isWide, close, ...rest }: DetailProps) {
   );
 }
 
-/** Returns the id of the open mention. The id is in the address, so that a link to the mention can be shared. */
+/**
+ * Returns the id of the open mention, and the function that opens another mention. The id is in the address, so that a
+ * link to the mention can be shared.
+ */
 function useChosen() {
   const [params, setParams] = useSearchParams();
   const chosenId = params.get('mention') ?? undefined;

@@ -232,7 +232,7 @@ const SINGULARS: Readonly<Record<string, string>> = {
   views: 'view',
 };
 
-/** Returns “1 like”, “3 replies”, “score 12” */
+/** Returns for example “1 like”, “3 replies” or “score 12”. */
 function figureText(name: string, value: number): string {
   if (name === 'score') return `score ${short(value)}`;
   return `${short(value)} ${value === 1 ? (SINGULARS[name] ?? name) : name}`;

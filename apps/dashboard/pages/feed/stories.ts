@@ -16,7 +16,8 @@ export const plainLines = (mentions: readonly FeedMention[]): FeedLine[] =>
   mentions.map((mention) => ({ mention, isInner: false, others: [] }));
 
 /**
- * Returns one line for each story, at the position of its first mention in the list.
+ * Returns one line for each story, at the position of its first mention in the list, and one line for each mention
+ * without a story.
  * @param open stories whose other mentions have a line each, below the line of the story
  */
 export function storyLines(mentions: readonly FeedMention[], open: ReadonlySet<string>): FeedLine[] {

@@ -165,8 +165,8 @@ export function bodyOf(draft: Draft): KeywordBody {
 }
 
 /**
- * Returns the criteria for the API, without empty ones. A single term becomes the query, because the API requires at
- * least two terms.
+ * Returns the criteria for the API, without empty values. A single term becomes the query, because `terms` must contain
+ * at least two terms.
  */
 function criteriaOf({ query, terms, ...rest }: Criteria & { terms: string[] }): Criteria {
   const text = query?.trim() ?? '';
@@ -182,7 +182,10 @@ function criteriaOf({ query, terms, ...rest }: Criteria & { terms: string[] }): 
   };
 }
 
-/** Returns a new source. A source that cannot search without criteria of its own gets a search with empty criteria. */
+/**
+ * Returns a new source. A source that cannot search without criteria of its own gets one search, with these criteria to
+ * fill in.
+ */
 export function newEntry(source: Source): DraftSource {
   const needed: Partial<Record<Source, Criteria>> = {
     rss: { filters: { feed_urls: [] } },

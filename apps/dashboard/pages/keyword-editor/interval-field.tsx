@@ -14,7 +14,7 @@ const unitOf = (seconds: number) =>
 
 interface Props {
   label: string;
-  /** The path in the draft of the field, which is a number of seconds. */
+  /** The path of the field in the draft. The field contains a number of seconds. */
   path: string;
   description?: string;
   /** A text that states the meaning of an empty field. If this text is absent, the field must not be empty. */

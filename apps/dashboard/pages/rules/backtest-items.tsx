@@ -10,8 +10,9 @@ import { DataTable, More } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 
 /**
- * The mentions of a backtest with the rules that would have fired. By default, shows only mentions for which a tested
- * rule would have fired, or for which a rule fired that would not fire now.
+ * Shows the mentions of a backtest with the rules that would have fired. At first, shows only mentions for which a
+ * tested rule would have fired, or for which a rule fired that would not fire now. If there are none, shows all
+ * mentions.
  */
 export function BacktestItems({
   keywordId,

@@ -15,8 +15,8 @@ export const NO_PLAN: Plan = { brand: '', terms: [], sources: [], feedUrls: [], 
 const MAX_TERM_LENGTH = 60;
 
 /**
- * Returns usual spellings of a brand: unchanged, in one word, as a hashtag, and for a domain also the name in the
- * domain. For “Acme Rocket”, returns Acme Rocket, AcmeRocket and #AcmeRocket.
+ * Returns usual spellings of a brand: unchanged, in one word, as a hashtag, and for a domain the name in the domain.
+ * For “Acme Rocket”, returns Acme Rocket, AcmeRocket and #AcmeRocket.
  */
 export function suggestedTerms(brand: string): string[] {
   const name = brand.trim().replace(/\s+/g, ' ');
@@ -36,7 +36,9 @@ export function suggestedTerms(brand: string): string[] {
   });
 }
 
-/** Returns the body of the keyword. A single term becomes the query, because the API requires at least two terms. */
+/**
+ * Returns the body of the keyword. A single term becomes the query, because `terms` must contain at least two terms.
+ */
 export function bodyOfPlan({ brand, terms, sources, feedUrls, intervalSeconds }: Plan): KeywordBody {
   const [first = brand] = terms;
   return {

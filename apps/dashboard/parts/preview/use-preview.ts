@@ -37,7 +37,7 @@ export function usePreview({ terms, sources, feedUrls }: PreviewQuestion) {
         : {};
       return api.post('/v1/explore', { body, headers });
     },
-    // The price may have expired or changed.
+    // The price can have expired or changed.
     onError: () => void price.refetch(),
   });
   const path = { id: start.data?.id ?? '' };

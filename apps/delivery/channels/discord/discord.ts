@@ -1,6 +1,6 @@
 import { errorCode, jsonOf, chatResultOf, type ChatResponse } from '../chat-response.js';
 
-/** The webhook was deleted, or its token was replaced. */
+/** Statuses that mean that the webhook was deleted, or that its token was replaced. */
 const GONE = [401, 404];
 
 /** Returns the URL for which Discord answers only after it has stored the message. */
@@ -10,7 +10,10 @@ export function discordUrl(webhookUrl: string): string {
   return url.href;
 }
 
-/** Discord's errors are JSON `{code, message, retry_after?}`; its `retry_after` is more exact than the header. */
+/**
+ * Reads the result from Discord's answer. Errors are JSON `{code, message, retry_after?}`; this `retry_after` is more
+ * exact than the header.
+ */
 export function discordResult(answer: ChatResponse) {
   const { code, retry_after: retryAfter } = jsonOf(answer.body);
   const seconds = typeof retryAfter === 'number' ? retryAfter : undefined;

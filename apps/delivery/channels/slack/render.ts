@@ -5,8 +5,8 @@ import { cut, fitted, moreLine, withoutPings, type Entry, type Message, type Sec
 const MAX_HEADER_LENGTH = 150;
 const MAX_NOTIFICATION_LENGTH = 300;
 /**
- * Slack does not publish a limit for the texts of all blocks together; it refuses messages from about 13,000 characters
- * on.
+ * Slack does not publish a limit for the texts of all blocks together. It refuses messages of about 13,000 characters
+ * or more.
  */
 const MAX_CHARACTERS = 12_000;
 const MAX_BLOCKS = 50;

@@ -43,8 +43,8 @@ const MAX_BYTES = 26 * 1024;
 const MAX_TITLE_LENGTH = 300;
 
 /**
- * Returns the message for a workflow webhook of Teams. All texts are runs, in which no Markdown is parsed. A mention
- * would need an entity in addition to the text, and the message contains no entities.
+ * Returns the message for a workflow webhook of Teams. All texts are runs, in which no Markdown is parsed. Teams
+ * notifies a person only if the message has an entity in addition to the text, and the message contains no entities.
  */
 export function renderTeams(message: Message): TeamsMessage {
   return fitted(

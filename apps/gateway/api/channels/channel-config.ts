@@ -23,7 +23,7 @@ const SHOWN_CHARACTERS = 4;
 /**
  * Returns the faults of a config that its decorators cannot find: keys that do not fit the kind, a masked secret that
  * is not the stored secret, and duplicate addresses.
- * @param before the stored channel; the config may contain the masked form of the stored secret
+ * @param before the stored channel; the config can contain the masked form of the stored secret
  */
 export function configFaults(kind: ChannelKind, config: ChannelConfigDto, before?: ChannelRow): Fault[] {
   const wanted = KEYS[kind] ?? [];

@@ -26,7 +26,7 @@ function shown(
 }
 
 describe('the timeline of a search', () => {
-  it('is covered, up to the last check, where checks read everything [coverage.windows]', () => {
+  it('is covered where checks read everything, up to the last check [coverage.windows]', () => {
     expect(shown([run('covered', at(-5), at(55))])).toEqual(['0-55 covered']);
   });
 
@@ -65,7 +65,7 @@ describe('the timeline of a search', () => {
     ]);
   });
 
-  it('shows a gap after the last check when the next check is overdue', () => {
+  it('shows a gap after the last check if the next check is overdue', () => {
     expect(shown([run('covered', 0, at(30))], { next: 31 })).toEqual([
       '0-30 covered',
       '30-60 gap: no check was made in this time',

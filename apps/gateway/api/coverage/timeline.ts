@@ -6,7 +6,7 @@ export interface CoverageWindow {
   from: number;
   /** In ms, exclusive. */
   to: number;
-  /** `covered`: everything was read. `gap`: items may be missing. `failed`: the source could not be read. */
+  /** `covered`: everything was read. `gap`: items can be missing. `failed`: the source could not be read. */
   status: CheckRun['outcome'];
   reason: string | null;
 }
@@ -26,8 +26,8 @@ const MORE_THAN_READ = 'more was published than one check can read';
 
 /**
  * Returns the timeline of a search: windows without holes, oldest first. If a successful check also read the time of
- * earlier failures, that time is covered, with the failure as its reason. The timeline ends at `until`, or now if that
- * is earlier, or at the last check (see `endOf`).
+ * earlier failures, that time is covered, with the failure as its reason. The timeline ends at `until` or `now`, or
+ * already at the last check (see `endOf`).
  * @param since ms; windows are cut at this time
  * @param until ms
  * @param now ms

@@ -21,7 +21,7 @@ export class CreditsController {
   async balance(@From() { accountId }: Caller, @Query() raw: RawQuery) {
     new QueryReader(raw).finish();
     const found = await this.reads.balance(accountId);
-    // The process that opened the account may have died before it opened the ledger.
+    // The process that opened the account can have died before it opened the ledger.
     if (!found)
       throw Refusal.unavailable('the credits of this account are not available yet; try again in a moment');
     const { balance, usage } = found;

@@ -98,7 +98,10 @@ export class DeliveriesController {
   }
 }
 
-/** Returns the receiver in the form in which attempts store it: an address without its query, or a channel. */
+/**
+ * Returns the receiver in the form in which attempts store it: an address without its query, or a channel. Returns an
+ * empty text if the receiver is neither.
+ */
 function storedEndpointOf(endpoint: string): string {
   return /^channel:[0-9a-f-]{36}$/.test(endpoint) ? endpoint : displayUrl(endpoint);
 }

@@ -49,7 +49,8 @@ export class EndpointsController {
       COMMANDS.enableEndpoint,
       create(EnableEndpointSchema, { commandId, accountId, url }),
     );
-    // An address that only a replay used is listed only while it fails, so this second read may not find the address.
+    // An address that only a replay used is listed only while it fails, so this second read does not always find the
+    // address.
     return endpointView((await this.reads.endpoint(accountId, url)) ?? { ...endpoint, ...HEALTHY });
   }
 }

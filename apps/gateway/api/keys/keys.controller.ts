@@ -104,8 +104,8 @@ function memberOfVisibleKeys({ role, by }: Caller): string {
 }
 
 /**
- * Returns the part of a key's view with its MCP limit. For a key without a limit of its own, the gateway's setting
- * applies.
+ * Returns the part of a command that sets the MCP limit of a key. If the command contains no limit, the gateway's
+ * setting applies to the key.
  */
 function limitOf(mcpDailyCredits: number | null | undefined): { mcpDailyCredits?: number } {
   return typeof mcpDailyCredits === 'number' ? { mcpDailyCredits } : {};

@@ -31,7 +31,8 @@ export class EstimateTokens {
   }
 
   /**
-   * @param body the body that the sender sent; the order and the spelling of its keys do not matter
+   * @param body the body that the sender sent; the order of its keys does not matter, and each key that Earshot defines
+   * can be in snake_case or camelCase
    * @param keywordId the keyword whose change was priced; a create does not accept the token of a change
    */
   issue(

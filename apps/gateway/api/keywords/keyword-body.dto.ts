@@ -151,7 +151,7 @@ export class KeywordBodyDto extends TreatmentDto {
 }
 
 /**
- * The read-only keys of a keyword. A body may contain these keys, which are ignored, so that a keyword can be read and
+ * The read-only keys of a keyword. A body can contain these keys, which are ignored, so that a keyword can be read and
  * sent back.
  */
 export const READ_ONLY_KEYS = [

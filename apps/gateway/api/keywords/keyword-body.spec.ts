@@ -12,7 +12,7 @@ import {
 const uuid = '0190a0b0-0000-7000-8000-000000000000';
 const instant = '2026-03-04T05:06:07Z';
 const search = 'sources[0].searches[0]';
-/** A part of a body for tests of its form: no search uses these words. */
+/** Returns different words for tests of a body's form. No search uses these words. */
 const words = (count: number) => many(count, (index) => `word ${index}`);
 
 /**

@@ -185,7 +185,7 @@ describe('the checks of the rules and the agent step of a keyword', () => {
     { field: 'ai.x', op: 'gt', value: 1 },
     { field: 'ai.count', op: 'contains', value: '1' },
   ])(
-    'refuse the clause %j with the path of its operator when the operator does not fit the field [rules.fits]',
+    'refuse the clause %j with the path of its operator if the operator does not fit the field [rules.fits]',
     (wrong) => {
       const [fault, ...others] = faultsOfKeyword(withValue(fullKeyword(), clause, wrong));
       expect(fault?.path).toBe(`${clause}.op`);
@@ -208,7 +208,7 @@ describe('the checks of the rules and the agent step of a keyword', () => {
   });
 
   it.each(['volume', 'sentiment_shift'])(
-    'refuse mark and stop in a rule on a window of kind %s [rules.window-actions]',
+    'refuse `mark` and `stop` in a rule on a window of kind %s [rules.window-actions]',
     (kind) => {
       const then = [{ type: 'notify' }, { type: 'mark', label: 'starred' }, { type: 'stop' }];
       const body = withValue(fullKeyword(), 'rules[1]', { ...rule, when: { ...rule.when, kind }, then });
@@ -220,7 +220,7 @@ describe('the checks of the rules and the agent step of a keyword', () => {
     },
   );
 
-  it('refuse mark without a label [rules.mark-label]', () => {
+  it('refuse `mark` without a label [rules.mark-label]', () => {
     expect(faultsOfKeyword(withValue(fullKeyword(), 'rules[0].then', [{ type: 'mark' }]))).toEqual([
       { path: 'rules[0].then[0].label', message: 'is required for mark' },
     ]);

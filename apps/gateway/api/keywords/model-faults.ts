@@ -22,7 +22,7 @@ export function modelFaults({ aiStep, aiPreset }: WithModel, hasModel: boolean):
   ];
 }
 
-/** Returns the fault of a watch with an agent step. */
+/** Returns the fault of a watch with an agent step, if the installation has no language model. */
 export function watchModelFaults({ ai }: { ai?: unknown }, hasModel: boolean): Fault[] {
   return ai && !hasModel ? [{ path: 'ai', message: MODEL_NEEDED }] : [];
 }

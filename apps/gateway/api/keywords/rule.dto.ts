@@ -37,7 +37,8 @@ const CLAUSE_VALUE = {
 export class ClauseDto {
   @IsString() @MinLength(1) field!: string;
   @IsIn(OPERATORS) op!: string;
-  // `ruleFaults` checks that the value fits the field and the operator, and that only `exists` may have no value.
+  // `ruleFaults` checks that the value fits the field and the operator. Only with the operator `exists`, the value can
+  // be absent.
   @Optional()
   @Check(valueShapeFault, CLAUSE_VALUE)
   value?: unknown;

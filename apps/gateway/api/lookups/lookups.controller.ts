@@ -88,7 +88,7 @@ export class LookupsController {
     };
   }
 
-  /** Returns one page of a list. Our signed cursor contains the upstream's own cursor. */
+  /** Returns one page of a list. The signed cursor of the response contains the cursor of the upstream. */
   private async page(
     { accountId }: Caller,
     source: SourceId,

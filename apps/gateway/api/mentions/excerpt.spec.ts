@@ -23,7 +23,7 @@ describe('the excerpt of a mention', () => {
     expect(excerptOf(text, text.indexOf('アクメ'))).toContain('アクメ');
   });
 
-  it('contains the beginning of every match, has a limited length, and splits no character', () => {
+  it('contains the beginning of the match, has a limited length, and splits no character', () => {
     const parts = fc.array(fc.constantFrom('a', 'acme', ' ', '😀', '語'), { minLength: 280, maxLength: 900 });
     fc.assert(
       fc.property(parts, fc.nat(), (all, n) => {

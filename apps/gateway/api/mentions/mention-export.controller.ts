@@ -15,9 +15,12 @@ import { mentionView } from './mention-view.js';
 const WINDOW_MS = 24 * 3_600_000;
 /** Number of rows in one read. Each row can contain 64 KiB of text. */
 const PAGE_ROWS = 200;
-/** Number of exports that one gateway streams for one account at the same time. */
+/** Maximum number of exports that one gateway streams for one account at the same time. */
 const MAX_CONCURRENT = 4;
-/** If a client does not read its export, `libs/platform/http-edge.ts` ends it: by default, within a minute. */
+/**
+ * The value of `Retry-After` if too many exports are running. If a client does not read its export,
+ * `libs/platform/http-edge.ts` ends the export: by default, within a minute.
+ */
 const RETRY_AFTER_SECONDS = 10;
 
 type MentionView = ReturnType<typeof mentionView>;

@@ -21,7 +21,7 @@ const MAX_BUCKETS = 2400;
 /** Maximum number of rows in a response: the buckets of all groups. */
 const MAX_ROWS = 50_000;
 
-/** Counts mentions over time, for charts. Free. */
+/** Counts mentions over time, and by author, community or matched term, for charts. Free. */
 @Controller()
 export class MentionSeriesController {
   constructor(private readonly mentions: MentionReads) {}
@@ -61,7 +61,7 @@ export class MentionSeriesController {
 }
 
 /**
- * Returns the starts of the buckets that overlap the window, in seconds since 1970, UTC. At most one more than
+ * Returns the starts of the buckets that overlap the window, in seconds since 1970, UTC: at most one start more than
  * `MAX_BUCKETS`.
  */
 function bucketsOf(since: Date, until: Date, seconds: number): number[] {

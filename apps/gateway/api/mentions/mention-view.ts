@@ -54,7 +54,10 @@ export function mentionView(row: MentionRow) {
   };
 }
 
-/** Returns the `analysis` of a mention. The key is absent if nobody has classified or corrected the mention. */
+/**
+ * Returns the keys `analysis` and `corrected` of a mention. `analysis` is absent if no reader has classified the
+ * mention and no member has corrected it. `corrected` is absent if no member has corrected it.
+ */
 function analysisOf(row: MentionRow) {
   const corrected = [
     ...(row.corrected_sentiment === '' ? [] : ['sentiment']),
@@ -104,7 +107,10 @@ export function whyView(row: MentionRow) {
   };
 }
 
-/** Returns how each reading was made. Relevance, language and story are also read for keywords without analysis. */
+/**
+ * Returns how each reading was made, and its result. Relevance, language and story are read even for keywords without
+ * analysis.
+ */
 function readingsOf(row: MentionRow) {
   const records = JSON.parse(row.readings || '[]') as {
     kind: string;

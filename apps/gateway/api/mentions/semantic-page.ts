@@ -7,7 +7,7 @@ import { MAX_FOUND, SemanticReads } from '../../reads/semantic-reads.js';
 import { mentionView } from './mention-view.js';
 import { QuestionClient } from './question-client.js';
 
-/** The request for a page of mentions that are ordered by their meaning. */
+/** The request for a page of mentions in the order of their similarity to questions. */
 export interface SemanticRequest {
   accountId: string;
   keywordId: string | undefined;
@@ -35,7 +35,7 @@ interface SemanticCursor {
  */
 const ID_BYTES = 6;
 
-/** Reads pages of mentions that are ordered by their meaning. */
+/** Reads pages of mentions in the order of their similarity to questions. */
 @Injectable()
 export class SemanticPages {
   constructor(

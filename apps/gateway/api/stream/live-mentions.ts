@@ -25,18 +25,18 @@ const NO_SUCH_CONSUMER = 404;
 /** Number of events that are read from ClickHouse together. */
 const BATCH = 100;
 /**
- * The waits between two attempts to read the rows of new events, in ms. The sink writes a single event after 200 ms.
- * Under load the sink writes every half second (`FEW_WRITES`).
+ * The first and the longest wait between two attempts to read the rows of new events, in ms. The sink writes a single
+ * event after 200 ms. Under load the sink writes every half second (`FEW_WRITES`).
  */
 const FIRST_WAIT_MS = 20;
 const MAX_WAIT_MS = 500;
-/** The waits between two searches for new events. */
+/** The first and the longest wait between two searches for new events, in ms. */
 const FIRST_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 5000;
 
 /**
- * Follows EVENTS for one account. A mention is returned as soon as `GET /v1/mentions` can return it, so the stream and
- * the list always agree. Filters, labels and corrections are the same as in the list.
+ * Follows EVENTS for one account. A mention is returned as soon as `GET /v1/mentions` can return it, so the stream of
+ * the client and the list agree. Filters, labels and corrections are the same as in the list.
  */
 @Injectable()
 export class LiveMentions {
@@ -52,7 +52,7 @@ export class LiveMentions {
 
   /**
    * Returns a sequence of EVENTS: all events up to this sequence are in ClickHouse. A list of mentions that is read
-   * afterwards contains these events, but possibly not the later events. If the sink does not exist yet, this is the
+   * afterwards contains these events, but possibly not the later events. If the sink does not exist yet, returns the
    * last sequence of EVENTS.
    */
   async written(): Promise<number> {
@@ -65,7 +65,7 @@ export class LiveMentions {
     return next && next.time < new Date(sink.created) ? this.head() : written;
   }
 
-  /** Yields every event after `sequence`, in the order of EVENTS, until the signal aborts. */
+  /** Yields every event of the account after `sequence`, in the order of EVENTS, until the signal aborts. */
   async *after(
     accountId: string,
     filter: MentionFilter,

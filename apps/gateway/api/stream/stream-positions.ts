@@ -17,7 +17,8 @@ interface Position {
 }
 
 /**
- * Converts the positions in EVENTS after which streams continue to and from the form that clients get: `Last-Event-ID`.
+ * Converts positions in EVENTS to `Last-Event-ID`, the form that clients get, and back. A client's stream continues
+ * after its position.
  */
 @Injectable()
 export class StreamPositions {

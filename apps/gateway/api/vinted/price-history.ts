@@ -29,8 +29,8 @@ export type IsLive = (criteriaHash: string) => boolean;
 
 /**
  * Returns the steps of a listing's price. If several searches see the same change of a listing at different times, the
- * change counts as one step. A listing is gone when none of the running searches that saw it finds it any more. If only
- * one search does not find it any more, the price may have left the price range of that search.
+ * change counts as one step. A listing is gone if none of the running searches that saw it finds it any more. If only
+ * one search does not find it any more, the price has possibly left the price range of that search.
  * @param observations of one listing on one market, oldest first
  */
 export function priceSteps(observations: readonly Observation[], isLive: IsLive): PriceSteps {

@@ -49,8 +49,8 @@ function marketFaults({ market, criteria }: WatchBodyDto): Fault[] {
 const DEFAULT_MARKET = 'global';
 
 /**
- * The routes of watches. A watch polls one search on one source. Watches of keywords are also listed here, but change
- * only with their keyword.
+ * The routes of watches. A watch polls one search on one source. The lists contain the watches of keywords too, but
+ * these change only with their keyword.
  */
 @Controller('v1/:source/watches')
 export class WatchesController {

@@ -70,13 +70,13 @@ const DATA: Readonly<Record<KeywordEventType, Schema>> = {
   ),
 };
 
-/** `hn_item.created` → `HnItemCreatedEvent` */
+/** Returns `HnItemCreatedEvent` for `hn_item.created`. */
 function nameOf(type: string): string {
   const words = type.split(/[._]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return `${words.join('')}Event`;
 }
 
-/** `hackernews` → `HackernewsItem` */
+/** Returns `HackernewsItem` for `hackernews`. */
 function bodyNameOf(source: SourceId): string {
   return `${source
     .split('_')
@@ -84,7 +84,9 @@ function bodyNameOf(source: SourceId): string {
     .join('')}Item`;
 }
 
-/** All keys of the envelope. Keys that the type does not use are null. */
+/**
+ * Returns the schema of the envelope of a type. The schema has all keys; the keys that the type does not use are null.
+ */
 function envelope(type: string, own: Readonly<Record<string, Schema>>, isOfWatch: boolean): Schema {
   return object(
     {
@@ -116,7 +118,7 @@ const keywordEvents = KEYWORD_EVENT_TYPES.map((type) => [
   envelope(type, { data: DATA[type] }, false),
 ]);
 
-/** One schema for each event type, and `Envelope`, which is one of them. */
+/** The schema of each event type and of each source's object, and `Envelope`, which accepts an event of any type. */
 export const eventSchemas: Readonly<Record<string, Schema>> = {
   ...Object.fromEntries(SOURCE_IDS.map((source) => [bodyNameOf(source), eventBody(source)])),
   ...Object.fromEntries([...itemEvents, ...keywordEvents]),
@@ -155,7 +157,7 @@ const SIGNATURE_HEADERS = [
   header('X-Replay', 'Id of the replay; only in a replay', '0190a0b0-0000-7000-8000-0000000000f1', false),
 ];
 
-/** The `webhooks` of the document: what Earshot sends to the addresses of keywords and watches. */
+/** Returns the `webhooks` of the document: what Earshot sends to the addresses of keywords and watches. */
 export function webhooks(example: unknown): Schema {
   return {
     event: {
