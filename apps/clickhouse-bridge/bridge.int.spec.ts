@@ -188,7 +188,7 @@ describe('a large result', () => {
     expect((await json.json()).rows).toBe(300_000);
   });
 
-  it('is stopped when its reader disconnects', async () => {
+  it('is stopped if its reader disconnects', async () => {
     const result = await client.query({
       query: 'SELECT number FROM numbers(100000000000)',
       format: 'JSONEachRow',

@@ -7,7 +7,7 @@ import { TABLES } from './tables.js';
 export type { ClickHouseClient } from '@clickhouse/client';
 
 /**
- * Connects, and creates the tables and columns that this version has added.
+ * Connects, and creates the tables and columns that do not exist yet.
  * @param url `http://[user:password@]host:port[/database]`
  */
 export async function openClickHouse(url: string, name: string): Promise<ClickHouseClient> {

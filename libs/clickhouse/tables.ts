@@ -278,6 +278,6 @@ export const TABLES: readonly string[] = [
     ...['listing_observations', 'market_days', 'answers'],
   ].map((table) => `ALTER TABLE ${table} MODIFY SETTING old_parts_lifetime = 10`),
 
-  // The lists of statements that have run here, by their hash.
+  // The hash of each list of statements that has run on this database.
   'CREATE TABLE IF NOT EXISTS table_versions (hash String) ENGINE = ReplacingMergeTree ORDER BY hash',
 ];

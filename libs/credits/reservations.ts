@@ -1,7 +1,7 @@
 import { chargeIdOf } from '#kernel';
 import type { Database, Tx } from '#postgres';
 
-/** The credits that work may cost, reserved before it begins. */
+/** The maximum credits that some work can cost, reserved before the work begins. */
 export interface Reservation {
   /**
    * The id of the fact that the work will produce, for example of a check, a lookup or an event. A second reservation
@@ -135,7 +135,8 @@ const LOCKED = `SELECT reservation_id FROM credit_reservations WHERE reservation
 
 /**
  * Marks work as done, so that only the charge settles its reservation, no matter how late the charge comes. If the fact
- * was not stored after all, billing ends the reservation after it has processed the stream beyond that point.
+ * was not stored after all, billing ends the reservation after it has processed the stream beyond the time of this
+ * call.
  */
 export async function keepUntilCharged(
   database: Database | Tx,
@@ -204,7 +205,7 @@ export async function release(
 
 /**
  * Extends reservations for long work to this many seconds from now. A reservation that has expired stays expired,
- * because its credits may be reserved for other work.
+ * because its credits can already be reserved for other work.
  */
 export async function extendReservations(
   database: Database | Tx,
@@ -252,8 +253,8 @@ export async function releaseCharged(
 const DROPPED_AT_ONCE = 1000;
 
 /**
- * Deletes reservations of dead holders. Expired reservations no longer count, but their rows would otherwise be kept
- * forever.
+ * Deletes expired reservations: the reservations of dead holders. They no longer count, but their rows would otherwise
+ * be kept forever.
  */
 export async function dropExpired(database: Database): Promise<void> {
   await dropWhere(database, 'expires_at < $1', (await nowOf(database)).toISOString());
@@ -274,7 +275,7 @@ export async function nowOf(database: Database): Promise<Date> {
   return rows[0]?.now ?? new Date();
 }
 
-/** Skips reservations that another transaction is settling or extending. */
+/** Deletes the reservations that meet the condition, except those that another transaction is settling or extending. */
 async function dropWhere(database: Database, condition: string, at: string): Promise<void> {
   for (let dropped = DROPPED_AT_ONCE; dropped === DROPPED_AT_ONCE;) {
     const [, count]: [unknown, number] = await database.query(

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ChatMessage } from './chat-client.js';
 import type { Checked, LlmItem, LlmReading } from './reading.js';
 
-/** The repair shows this many characters and faults of an invalid answer. */
+/** Maximum number of characters, and of faults, of an invalid answer that the repair shows. */
 const SHOWN_ANSWER = 4_000;
 const SHOWN_FAULTS = 20;
 

@@ -40,7 +40,7 @@ it('sends as many requests at the same time as its concurrency', async () => {
   expect([max, lane.room]).toEqual([2, 2]);
 });
 
-it('has no room when the requests that may be sent in quick succession are used up, and refuses a request whose turn would come too late', async () => {
+it('has no room if no more requests can be sent in quick succession, and refuses a request whose turn would come too late', async () => {
   for (let n = 0; n < 10; n += 1) await answer();
   expect(lane.room).toBe(0);
   await expect(lane.run(clock.ms + 500, () => Promise.resolve())).rejects.toMatchObject({ kind: 'no_turn' });
@@ -78,7 +78,7 @@ it('is down after five failures in a row, waits twice as long after each further
   expect([lane.isDown, lane.room]).toEqual([false, 2]);
 });
 
-it('tests a server that is down after the wait that the server asks for, but not earlier than after the shortest wait', async () => {
+it('tests a server that is down after the wait that the server asks for, but not before the shortest wait is over', async () => {
   for (let n = 0; n < 4; n += 1) await fail('rate_limited', 0);
   expect(lane.blockedForMs).toBe(0);
   await fail('rate_limited', 0);

@@ -16,7 +16,7 @@ export interface LlmOptions extends Omit<ChatOptions, 'http'>, LaneBudget {
 
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 20_000;
-/** A failing server is reported at most this often, for each kind of failure. */
+/** A failing server is logged at most once in this time, for each kind of failure. */
 const REPORT_EVERY_MS = 60_000;
 
 /** Asks the operator's language model. All requests share one lane. */
@@ -42,7 +42,8 @@ export class Llm {
   }
 
   /**
-   * Like `askOnce`, but tries again after temporary failures until `endsAt`. For callers that wait for the answer.
+   * Like `askOnce`, but tries again until `endsAt` after temporary failures, and if the lane has no turn. For callers
+   * that wait for the answer.
    * @throws LlmError of the last attempt
    */
   async ask<T>(reading: LlmReading<T>, items: readonly LlmItem[], endsAt: number): Promise<LlmAnswers<T>> {

@@ -145,7 +145,7 @@ function isHostUnit(unit: number): boolean {
 }
 
 /**
- * Characters inside a host or inside the name before an @, but never at its ends.
+ * True for characters that can be inside a host, or inside the name before an @, but not at the beginning or end of it.
  */
 function isHostInner(unit: number): boolean {
   return unit === 0x2d || unit === 0x2e || unit === 0x5f || unit === 0x2b;

@@ -9,7 +9,7 @@ export function isBoundary(text: FoldedText, at: number): boolean {
   return kind < Kind.word || kind !== text.kinds[at - 1];
 }
 
-/** True for kinds that may separate the words of a term: whitespace and dashes. */
+/** True for kinds that can separate the words of a term: whitespace and dashes. */
 export function isGap(kind: number): boolean {
   return kind === Kind.space || kind === Kind.dash;
 }

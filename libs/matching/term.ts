@@ -79,7 +79,10 @@ export function shapeOf(foldedTerm: string): TermShape {
   return { segments, anchors: best.length > 0 ? best : singles };
 }
 
-/** Segments end at gaps between visible characters. A dash at either end of the term is one of its characters. */
+/**
+ * Returns the bounds of the segments. They end at gaps between visible characters. A dash at either end of the term is
+ * one of its characters.
+ */
 function segmentBounds(text: FoldedText): [number, number][] {
   const bounds: [number, number][] = [];
   let from = 0;

@@ -83,7 +83,7 @@ export class DigestAssembly {
     return after;
   }
 
-  /** @returns undefined if there are no items */
+  /** Returns the fact of one digest; undefined if there are no items. */
   private async factOf(
     turn: ClaimedTurn,
     period: DuePeriod,

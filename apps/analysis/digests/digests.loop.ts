@@ -75,7 +75,7 @@ export class DigestsLoop implements Loop {
     await Promise.all(this.repeated.map((one) => one.stop()));
   }
 
-  /** Assembles some of the due digests of each kind. @returns true if more digests may be due already */
+  /** Assembles some of the due digests of each kind. @returns true if more digests can be due already */
   async round(now = systemClock.now().getTime()): Promise<boolean> {
     const more = await Promise.all(CLAIMS.map((claim) => this.assembleClaimed(claim, now)));
     return more.includes(true);
@@ -138,7 +138,7 @@ export class DigestsLoop implements Loop {
     }
   }
 
-  /** @returns true if there may be more rows to delete */
+  /** @returns true if there can be more rows to delete */
   async prune(): Promise<boolean> {
     let hasMore = false;
     for (const { table, column, days } of OLD_ROWS) {

@@ -198,7 +198,7 @@ function failureOf(error: LlmError, { deadlineAt, tries }: ClaimedQuestion): Mod
     return Date.now() >= deadlineAt
       ? { kind: 'late', why: 'the language model did not answer in time' }
       : { waitMs: 0 };
-  // The question is due again now, because another replica may have room. This replica's loop begins no turn before its
+  // The question is due again now, because another replica can have room. This replica's loop begins no turn before its
   // lane has room again.
   if (kind === 'no_turn') return { waitMs: 0 };
   if (isTemporary) return { waitMs: retryWaitMs(error, tries) };

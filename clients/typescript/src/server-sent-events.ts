@@ -33,7 +33,7 @@ export async function* serverSentEvents(
       if (done) return;
       onChunk();
       rest += decoder.decode(value, { stream: true });
-      // A carriage return at the end may be the first half of a line break.
+      // A carriage return at the end can be the first half of a line break.
       const lines = rest.split(/\r\n|\n|\r(?!$)/);
       rest = lines.pop() ?? '';
       if (rest.length > MAX_EVENT_LENGTH) throw new Error('an event of the stream is too large');
