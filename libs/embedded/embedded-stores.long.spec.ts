@@ -237,7 +237,7 @@ describe('one data directory', () => {
     expect(isRunning(identity)).toBe(true);
   });
 
-  it('keeps no lock and no process when a store cannot be started', async () => {
+  it('keeps no lock and no process if a store cannot be started', async () => {
     mkdirSync(dataDir);
     writeFileSync(join(dataDir, 'clickhouse'), 'a file where the directory should be');
     await expect(startEmbedded({ dataDir, log })).rejects.toThrow(/clickhouse/);

@@ -8,7 +8,7 @@ const USER = 'earshot';
  * becomes the owner of the store's files. If that user cannot be created, or cannot reach the data or the programs (a
  * checkout in /root), the store runs as root, and a log line says so.
  * @param programs files that the user must be able to read
- * @param own files that the store writes, and files that only the store may read
+ * @param own files that the store writes, and files that only the store is allowed to read
  * @returns undefined to run as this process's user
  */
 export function unprivileged(

@@ -49,7 +49,7 @@ it('cuts long texts, and sends no authorization without a token', async () => {
   expect(requests[0]?.headers).not.toHaveProperty('authorization');
 });
 
-it('leaves out only the text that the server refuses', async () => {
+it('returns an empty vector only for the text that the server refuses', async () => {
   const { embedder } = embedderOf((input, request) =>
     input.includes('bad') ? { status: 400, body: 'no' } : answer(input, request),
   );
@@ -58,9 +58,9 @@ it('leaves out only the text that the server refuses', async () => {
 });
 
 it.each<[string, Respond]>([
-  ['429', () => ({ status: 429, body: {} })],
-  ['500', () => ({ status: 500, body: 'oh' })],
-  ['401', () => ({ status: 401, body: {} })],
+  ['the status 429', () => ({ status: 429, body: {} })],
+  ['the status 500', () => ({ status: 500, body: 'oh' })],
+  ['the status 401', () => ({ status: 401, body: {} })],
   ['a response that is not JSON', () => ({ status: 200, body: '<html>' })],
   ['too few vectors', () => ({ status: 200, body: { data: [] } })],
   [

@@ -65,7 +65,7 @@ describe('the policy for outbound addresses', () => {
   });
 });
 
-describe('reading EGRESS_ALLOW', () => {
+describe('the parser of EGRESS_ALLOW', () => {
   it.each([
     [undefined, []],
     ['', []],

@@ -54,8 +54,8 @@ export interface OutboundMail {
   hasRoom(accountId: string): boolean;
   /**
    * Sends a mail.
-   * @returns the outcome; undefined if the mail got no connection within `MAIL_WAIT_MS`, or before `close`: nothing was sent, and
-   *   nothing has failed
+   * @returns the outcome; undefined if the mail got no connection within `MAIL_WAIT_MS`, or before `close`: nothing was
+   *   sent, and nothing has failed.
    */
   send(mail: OutboundMailMessage): Promise<MailOutcome | undefined>;
   /** Closes the connections. Running mails fail. Waiting mails are never sent, and their `send` returns undefined. */

@@ -2,7 +2,7 @@
 export interface Fault {
   path: string;
   message: string;
-  /** A specific code, returned when this is the only fault; otherwise the code is `VALIDATION`. */
+  /** A specific code, returned if this is the only fault; otherwise the code is `VALIDATION`. */
   code?: string;
 }
 
@@ -102,9 +102,9 @@ function shortened(text: string): string {
  */
 const MAX_MESSAGE_BYTES = 900 * 1024;
 
-/**
+/** Refuses bytes that do not fit into a message.
  * @param remedy advice for the caller
- * @throws Refusal `too-large` when the bytes do not fit into a message
+ * @throws Refusal `too-large`
  */
 export function refuseOversize(what: string, bytes: number, remedy?: string): void {
   if (bytes > MAX_MESSAGE_BYTES)

@@ -63,7 +63,7 @@ export function exploredIdOf(exploreId: string, source: string): string {
 }
 
 /**
- * Returns the id of an account's webhook address that is the target of deliveries. The address may contain a secret;
+ * Returns the id of an account's webhook address that is the target of deliveries. The address can contain a secret;
  * the id does not.
  */
 export function endpointIdOf(accountId: string, url: string): string {

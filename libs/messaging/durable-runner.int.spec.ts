@@ -143,7 +143,7 @@ describe('a durable consumer', () => {
     expect(seen.sort()).toEqual(texts.sort());
   });
 
-  it('is created again when it was deleted on the server', async () => {
+  it('is created again if it was deleted on the server', async () => {
     const seen: string[] = [];
     const { name, running } = await run((batch) => {
       seen.push(...batch.map(({ text }) => text));

@@ -55,7 +55,7 @@ describe('a message whose outcome comes later', () => {
     expect(handledAt.length).toBe(1);
   });
 
-  it('is tried alone after a failure, because another message of its batch may be at fault', async () => {
+  it('is tried alone after a failure, because another message of its batch can be at fault', async () => {
     const together = new Decision();
     together.refuse(new Error('one of them is bad'));
     const sizes: number[] = [];
@@ -73,7 +73,7 @@ describe('a message whose outcome comes later', () => {
     expect(sizes).toEqual([2, 1, 1]);
   });
 
-  it('is tried alone, never together with another message, and once for each delivery', async () => {
+  it('is tried alone, while no other message is tried, and once for each delivery', async () => {
     const refused = (error: string) => later(Promise.reject(new Error(error)));
     let running = 0;
     let most = 0;
@@ -114,7 +114,7 @@ describe('a message whose outcome comes later', () => {
     expect(await parked(name)).toEqual([]);
   });
 
-  it('counts among the messages that a replica may hold', async () => {
+  it('counts among the messages that a replica can hold', async () => {
     const decision = new Decision();
     let begun = 0;
     const { name, running, again } = await run((batch) => {

@@ -19,7 +19,7 @@ export interface Later {
 /** The header of a parked message that was sent to its consumers again. */
 export const RETRIED_HEADER = 'earshot-retried';
 
-/** True if an earlier delivery of the message may have been handled, wholly or in part. */
+/** True if it is possible that an earlier delivery of the message was handled, wholly or in part. */
 export function wasHandledBefore({
   redelivered,
   headers,

@@ -2,7 +2,7 @@ import type { JsMsg } from '@nats-io/jetstream';
 import type { ConsumerOptions } from './durable.js';
 import { done, retry, type Outcome } from './outcome.js';
 
-/** How old a purge is when `erase` runs again: older than any work that may write for the keyword after the purge. */
+/** How old a purge is when `erase` runs again: older than any work that can write for the keyword after the purge. */
 const SECOND_PASS_AFTER_MS = 20_000;
 /** Maximum time of one run: deleting a keyword with years of checks and events takes long. */
 const ERASE_WITHIN_MS = 1_800_000;

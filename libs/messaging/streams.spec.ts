@@ -15,7 +15,7 @@ function serverThat(add: (name: string) => Promise<void>): JetStreamManager {
   } as unknown as JetStreamManager;
 }
 
-it('creating the streams succeeds when another service creates the same stream at the same moment', async () => {
+it('creating the streams succeeds if another service creates the same stream at the same moment', async () => {
   const made: string[] = [];
   let isBeingMade = true;
   await ensureStreams(
@@ -31,7 +31,7 @@ it('creating the streams succeeds when another service creates the same stream a
   expect(made).toEqual(Object.keys(STREAMS));
 });
 
-it('creating the streams fails when a foreign stream has our subjects', async () => {
+it('creating the streams fails if a foreign stream has our subjects', async () => {
   await expect(ensureStreams(serverThat(() => Promise.reject(overlap())))).rejects.toThrow(
     'subjects overlap',
   );

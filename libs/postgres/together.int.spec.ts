@@ -83,7 +83,7 @@ it('waits for every member after a failure, so that no statement runs after the 
   expect(await storedSteps()).toEqual([]);
 });
 
-it('all statements of a transaction fail when its connection is lost, and the pool opens another connection', async () => {
+it('a transaction fails and stores nothing if its connection is lost, and the pool opens another connection', async () => {
   const failing = database.transaction((tx) =>
     together([
       insert(tx, 1),

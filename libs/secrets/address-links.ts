@@ -14,7 +14,7 @@ export type AddressAnswer = 'verify' | 'unsubscribe';
 const VERIFY_WITHIN_MS = 7 * 24 * 3_600_000;
 
 /**
- * The links of mails: anybody who has the link may answer for its address. A link is signed with a key that is derived
+ * The links of mails: anybody who has the link can answer for its address. A link is signed with a key that is derived
  * from MASTER_KEY. It is valid as long as MASTER_KEY contains that key. During a rotation, MASTER_KEY contains both
  * keys.
  */

@@ -69,7 +69,7 @@ export function isTraced(): boolean {
 }
 
 /**
- * Runs work that a step has caused. This step may differ from the running step. If `traceparent` is undefined, no step
+ * Runs work that a step has caused. This step can differ from the running step. If `traceparent` is undefined, no step
  * has caused the work. If neither this step nor the running step is recorded, the trace does not change.
  */
 export function continueTrace<T>(traceparent: string | undefined, work: () => T): T {
@@ -133,7 +133,7 @@ export function stepOf(span: Span): string {
 
 /**
  * Ends a span.
- * @param error of failed work: the class of the error is recorded, but not its text, which may contain values
+ * @param error of failed work: the class of the error is recorded, but not its text, which can contain values
  */
 export function endSpan(span: Span, error?: unknown): void {
   if (error !== undefined) {

@@ -26,7 +26,7 @@ const EXPORT_WITHIN_MS = 5000;
 const FLUSH_WITHIN_MS = 1000;
 /**
  * Maximum number of links of a span: at least the size of the largest batch of a consumer, because each message of a
- * batch may have another trace.
+ * batch can have another trace.
  */
 const MAX_LINKS = 2000;
 

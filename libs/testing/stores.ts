@@ -118,7 +118,8 @@ async function startNats(): Promise<{ url: string; directory: string; stop(): Pr
 }
 
 async function createDatabase(serverUrl: string, name: string, template: string): Promise<string> {
-  // The default strategy writes each page into the log. This takes a quarter of a second of processor time.
+  // The default strategy writes each page into the write-ahead log, which takes a quarter of a second of processor
+  // time.
   await onPostgres(serverUrl, `CREATE DATABASE "${name}" TEMPLATE "${template}" STRATEGY FILE_COPY`);
   return addressOf(serverUrl, name);
 }

@@ -24,7 +24,7 @@ export class CommandClient extends ClientProxy {
   /**
    * Sends a command and waits for its reply.
    * @param timeoutMs how long to wait, in ms
-   * @throws Refusal from the service; `too-large` for a command that is larger than a message may be; `unavailable` if
+   * @throws Refusal from the service; `too-large` for a command that is larger than a message can be; `unavailable` if
    *   the service is not running, does not answer in time, or the connection to NATS fails
    */
   request<I extends DescMessage, O extends DescMessage>(

@@ -68,7 +68,7 @@ describe('the stories of an account', () => {
     expect(text).not.toContain('stories_told_at');
   });
 
-  it('do not mark an item as repeated when the same item is read a second time', async () => {
+  it('do not mark an item as repeated if the same item is read a second time', async () => {
     const item = link(acme, 'crash');
     const story = await storyOf(item);
     await storyOf(link(globex, 'crash'));

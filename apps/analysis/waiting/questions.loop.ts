@@ -86,7 +86,7 @@ export class QuestionsLoop implements Loop {
     await Promise.all(this.underWay.values());
   }
 
-  /** @returns true if there may be more work now */
+  /** @returns true if there can be more work now */
   private async ask(): Promise<boolean> {
     const { llm } = this.questions;
     // Asks the model first. While the server is down, the next line takes all questions without an agent step, and then
@@ -97,7 +97,7 @@ export class QuestionsLoop implements Loop {
     return local.length + begun > 0;
   }
 
-  /** @returns true if there may be more work now */
+  /** @returns true if there can be more work now */
   private async finishOverdue(): Promise<boolean> {
     const overdue = await claimOverdue(this.database);
     await this.finish(overdue, ({ wasUnderWay }) => (wasUnderWay ? LATE : OVERDUE));

@@ -53,7 +53,7 @@ const MAX_EVIDENCE_LENGTH = 120;
 const MAX_WORDS = 600;
 const MAX_OBSERVED_PLACES = 8;
 
-/** Observes every signal in a text. */
+/** Observes the signals in a text. */
 export function observe(text: RelevanceText, subject: RelevanceSubject): Observations {
   const found = new Map<SignalName, Observation>();
   const note = (name: SignalName, size: number, evidence: string) => {
