@@ -41,7 +41,7 @@ describe('the deadline', () => {
   });
 });
 
-describe('the client, when it reads the body of an answer,', () => {
+describe('a client that reads the body of an answer', () => {
   const encodings: [string, (data: Buffer) => Buffer][] = [
     ['gzip', gzipSync],
     ['deflate', deflateSync],

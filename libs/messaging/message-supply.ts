@@ -122,7 +122,7 @@ export class MessageSupply {
     await this.messages?.close();
   }
 
-  /** Returns messages that were not begun to the server. Call it when no batch is being processed any more. */
+  /** Returns messages that were not begun to the server. Call this function after all batches were processed. */
   end(): void {
     clearInterval(this.heartbeat);
     this.giveBack();
@@ -158,7 +158,7 @@ export class MessageSupply {
 
   private receive(message: JsMsg): void {
     this.waiting.push(message);
-    // Workers need this signal only when there were no messages; `linger` checks the number of messages itself.
+    // Workers need this signal only if there were no messages; `linger` checks the number of messages itself.
     if (this.waiting.length === 1) this.changes.emit('change');
   }
 

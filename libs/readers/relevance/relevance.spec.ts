@@ -7,7 +7,7 @@ const read = (name: string, text: string, about?: string, item: Partial<ReadItem
 };
 
 describe('relevance', () => {
-  it('is low for a homonym, with the other thing as the reason', () => {
+  it('is low for a homonym, with its other meaning as the reason', () => {
     expect(read('apple', 'Baked my first apple pie, with cinnamon and fruit from our orchard')).toMatchObject(
       {
         relevance: expect.any(Number) as number,
