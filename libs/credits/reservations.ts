@@ -106,7 +106,10 @@ async function reserveIn(tx: Tx, reservations: readonly Reservation[]): Promise<
   return { shortages, unopened };
 }
 
-/** An existing reservation keeps its amount if its work is done, and never expires sooner than before. */
+/**
+ * Stores reservations. An existing reservation keeps its amount if its work is done, and never expires sooner than
+ * before.
+ */
 async function insertReservations(tx: Tx, granted: readonly Reservation[]): Promise<void> {
   if (granted.length === 0) return;
   await tx.query(
@@ -150,8 +153,8 @@ export async function keepUntilCharged(
 }
 
 /**
- * Like `keepUntilCharged`, for facts that another process has stored before. Reservations that have expired are made
- * again; reservations of charged facts are removed.
+ * Keeps the reservations of facts that another process has stored before, until their charges. Reservations that have
+ * expired are made again; reservations of charged facts are removed.
  */
 export async function keepAdopted(
   tx: Tx,

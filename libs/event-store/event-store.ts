@@ -71,8 +71,8 @@ export class EventStore {
   }
 
   /**
-   * Like `publish`, for many messages in one call, with one inbox for all replies of the server: a separate request for
-   * each message takes several times as long. Unanswered messages are sent again. Their message ids make this harmless.
+   * Publishes many messages in one call, with one inbox for all replies of the server: a separate request for each
+   * message takes several times as long. Unanswered messages are sent again. Their message ids make this harmless.
    * @throws Outage if the server did not answer for a message or cannot store anything now, Error if it refused a
    *   message
    */
@@ -81,7 +81,7 @@ export class EventStore {
   }
 
   /**
-   * Like `append`, for messages of many subjects in one call.
+   * Appends messages of many subjects in one call, each under its own condition.
    * @returns the messages that were not stored because the condition does not hold, or because their ids were stored
    *   before
    * @throws Outage if the server did not answer for a message or cannot store anything now, Error if it refused a

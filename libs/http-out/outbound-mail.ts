@@ -48,8 +48,8 @@ export interface MailOutcome {
 /** The only client for outbound mail. */
 export interface OutboundMail {
   /**
-   * True if another mail of the account would probably get a connection in time: fewer than 100 mails of the account
-   * wait.
+   * Returns true if another mail of the account would probably get a connection in time: fewer than 100 mails of the
+   * account wait.
    */
   hasRoom(accountId: string): boolean;
   /**

@@ -15,7 +15,7 @@ const PERMANENT = new Set([301, 308]);
 const FOR_ONE_ORIGIN = new Set(['authorization', 'cookie', 'proxy-authorization']);
 const OF_A_BODY = new Set(['content-type', 'content-length', 'content-encoding']);
 
-/** True for the statuses of permanent redirects. */
+/** Returns true for the statuses of permanent redirects. */
 export function isPermanentRedirect(status: number): boolean {
   return PERMANENT.has(status);
 }

@@ -66,7 +66,10 @@ export class Refusal extends Error {
     return new Refusal('conflict', code, message);
   }
 
-  /** @param needed the maximum cost of the work, in credits */
+  /**
+   * Returns the refusal of work that the credits do not cover.
+   * @param needed the maximum cost of the work, in credits
+   */
   static insufficientCredits(needed: number, available: number): Refusal {
     const message = `${needed} ${needed === 1 ? 'credit is' : 'credits are'} needed, ${available} ${available === 1 ? 'is' : 'are'} left`;
     return new Refusal('not-covered', 'INSUFFICIENT_CREDITS', message, [{ path: 'credits', message }]);

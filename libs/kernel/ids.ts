@@ -70,7 +70,7 @@ export function endpointIdOf(accountId: string, url: string): string {
   return derivedId('endpoint', accountId, url);
 }
 
-/** True if the text is a UUID: 32 hexadecimal digits with hyphens. */
+/** Returns true if the text is a UUID: 32 hexadecimal digits with hyphens. */
 export function isId(text: string): boolean {
   return validate(text);
 }

@@ -123,7 +123,7 @@ export class LlmLane {
     return this.failures >= DOWN_AFTER;
   }
 
-  /** Like `isDown`, but first reads whether another process has had a success in the meantime. */
+  /** Returns `isDown`, after reading whether another process has had a success in the meantime. */
   async isStillDown(): Promise<boolean> {
     if (this.isDown && this.shared) this.failures = await this.shared.failures();
     return this.isDown;
@@ -172,7 +172,7 @@ export class LlmLane {
     this.closing.abort();
   }
 
-  /** @returns the id of the shared turn, if turns are shared */
+  /** Waits for a turn. @returns the id of the shared turn, if turns are shared */
   private async turn(endsAt: number): Promise<string | undefined> {
     const turn = newId();
     const waitingSince = this.nowMs;

@@ -42,8 +42,8 @@ export class Llm {
   }
 
   /**
-   * Like `askOnce`, but tries again until `endsAt` after temporary failures, and if the lane has no turn. For callers
-   * that wait for the answer.
+   * Asks like `askOnce`, but tries again until `endsAt` after temporary failures, and if the lane has no turn. For
+   * callers that wait for the answer.
    * @throws LlmError of the last attempt
    */
   async ask<T>(reading: LlmReading<T>, items: readonly LlmItem[], endsAt: number): Promise<LlmAnswers<T>> {
@@ -98,7 +98,7 @@ export class Llm {
     await this.http.close();
   }
 
-  /** @param asked numbers of the items that the answer is about; by default all */
+  /** Reads the values of an answer. @param asked numbers of the items that the answer is about; by default all */
   private read<T>(
     { text, isDeclined }: Completion,
     { check }: LlmReading<T>,

@@ -1,7 +1,7 @@
 import { Kind } from './characters.js';
 import type { FoldedText } from './fold.js';
 
-/** True if the position is not inside a word, a character or an emoji (0 and the length are boundaries). */
+/** Returns true if the position is not inside a word, a character or an emoji (0 and the length are boundaries). */
 export function isBoundary(text: FoldedText, at: number): boolean {
   if (at <= 0 || at >= text.length) return true;
   const kind = text.kinds[at]!;
@@ -9,7 +9,7 @@ export function isBoundary(text: FoldedText, at: number): boolean {
   return kind < Kind.word || kind !== text.kinds[at - 1];
 }
 
-/** True for kinds that can separate the words of a term: whitespace and dashes. */
+/** Returns true for kinds that can separate the words of a term: whitespace and dashes. */
 export function isGap(kind: number): boolean {
   return kind === Kind.space || kind === Kind.dash;
 }

@@ -130,8 +130,8 @@ export class Folder implements FoldedText {
   }
 
   /**
-   * A zero-width joiner matters only between two emoji, which it joins; in Indic and Arabic text it only affects the
-   * form.
+   * Takes a zero-width joiner. It matters only between two emoji, which it joins; in Indic and Arabic text it only
+   * affects the form.
    */
   private takeJoiner(text: string, at: number): number {
     const next = text.codePointAt(at + 1);
@@ -144,7 +144,7 @@ export class Folder implements FoldedText {
     return end;
   }
 
-  /** True if the text so far ends in an emoji, with or without a skin tone. */
+  /** Returns true if the text so far ends in an emoji, with or without a skin tone. */
   private endsInEmoji(): boolean {
     const at = this.length;
     let point = this.pointBefore(at);
@@ -159,8 +159,8 @@ export class Folder implements FoldedText {
   }
 
   /**
-   * True if the text at `at` is a mark or a trailing jamo that belongs to the preceding character. Invisible characters
-   * can come before it.
+   * Returns true if the text at `at` is a mark or a trailing jamo that belongs to the preceding character. Invisible
+   * characters can come before it.
    */
   private continues(text: string, at: number, last: number): boolean {
     let look = at;
@@ -261,8 +261,8 @@ function joinLeft(before: number): number {
 }
 
 /**
- * True for units that can belong to the preceding character: marks, trailing jamo, and invisible characters that can
- * come before them. Also true for half of a surrogate pair, because the pair can be such a character.
+ * Returns true for units that can belong to the preceding character: marks, trailing jamo, and invisible characters
+ * that can come before them. Also true for half of a surrogate pair, because the pair can be such a character.
  */
 function composes(unit: number): boolean {
   const kind = kindOf(unit);

@@ -16,7 +16,8 @@ export function foldTerm(term: string): string {
 }
 
 /**
- * True if the text has characters, but none that can be seen. A text of only spaces counts as empty, not as invisible.
+ * Returns true if the text has characters, but none that can be seen. A text of only spaces counts as empty, not as
+ * invisible.
  */
 export function isInvisible(text: string): boolean {
   return !/^\p{White_Space}*$/u.test(text) && foldTerm(text) === '';

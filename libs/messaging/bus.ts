@@ -49,7 +49,7 @@ async function logStatus(nc: NatsConnection, log: Logger): Promise<void> {
       log.warn({ nats: status.type }, `NATS: ${status.type}`);
 }
 
-/** The client expects credentials separate from the addresses. */
+/** Splits addresses and credentials, because the client expects them separately. */
 function addressOf(text: string): ConnectionOptions {
   const urls = text
     .split(',')

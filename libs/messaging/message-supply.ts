@@ -170,7 +170,7 @@ export class MessageSupply {
     return this.durable.batchSize * (this.batchesAtOnce + 1) - held;
   }
 
-  /** True if every worker hangs in a batch. */
+  /** Returns true if every worker hangs in a batch. */
   private isStuck(): boolean {
     const hanging = [...this.underWay.values()].filter((since) => this.hangs(since));
     return hanging.length === this.batchesAtOnce;

@@ -8,7 +8,7 @@ const overlap = () =>
     description: 'subjects overlap with an existing stream',
   });
 
-/** A server without streams. @param add answers a request to create a stream */
+/** Returns a server without streams. @param add answers a request to create a stream */
 function serverThat(add: (name: string) => Promise<void>): JetStreamManager {
   return {
     streams: { list: () => [], add: ({ name }: { name: string }) => add(name) },

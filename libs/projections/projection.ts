@@ -238,7 +238,7 @@ export async function positionOf(
   return (await positionsOf(tx, projection.name, [subject])).get(subject) ?? 0;
 }
 
-/** Like `positionOf`, for many subjects. Subjects without an applied message are missing. */
+/** Returns the positions of many subjects (see `positionOf`). Subjects without an applied message are missing. */
 export async function positionsOf(
   tx: Tx,
   projectionName: string,

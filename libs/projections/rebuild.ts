@@ -234,7 +234,7 @@ class Rebuild {
     return rows.map(({ subject }) => subject);
   }
 
-  /** @throws Error that names the message */
+  /** Applies a message to the new tables. @throws Error that names the message if it cannot be applied */
   private async apply(tx: Tx, { subject, seq, data }: StoredMsg): Promise<void> {
     try {
       // The batch follows the stream's order, so a predecessor that was not applied is no longer in the stream.

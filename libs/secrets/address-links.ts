@@ -36,7 +36,7 @@ export class AddressLinks {
     return `${this.publicUrl.replace(/\/+$/, '')}/channels/${answer}?token=${token}`;
   }
 
-  /** @returns undefined if the link was changed, or is not valid any more */
+  /** Reads the token of a link. @returns undefined if the link was changed, or is not valid any more */
   read(answer: AddressAnswer, token: string, nowMs: number): ChannelAddressRef | undefined {
     const read = this.signed.read<[string, string, string, number]>(answer, token);
     if (!read) return undefined;

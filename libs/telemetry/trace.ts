@@ -90,7 +90,7 @@ export function arrive<T>(
   return context.with(withRequestId(trace.setSpan(parent, span), requestId), () => work(span));
 }
 
-/** Like `arrive`, but ends the span when the work ends, and records an error of the work. */
+/** Runs work like `arrive`, but ends the span when the work ends, and records an error of the work. */
 export function arriveWith<T>(
   name: string,
   kind: SpanKind,
@@ -160,7 +160,7 @@ export function contextOf(step: SpanContext | undefined): Context {
   return step ? trace.setSpanContext(ROOT_CONTEXT, step) : ROOT_CONTEXT;
 }
 
-/** @returns undefined if the text is not a valid `traceparent` */
+/** Reads a `traceparent`. @returns undefined if the text is not a valid `traceparent` */
 export function parse(traceparent: string | undefined): SpanContext | undefined {
   return (traceparent && parseTraceParent(traceparent)) || undefined;
 }

@@ -133,7 +133,7 @@ async function onPostgres(url: string, statement: string): Promise<void> {
   }
 }
 
-/** @param template its tables are copied, with the list of the statements that made them */
+/** Creates a database. @param template its tables are copied, with the list of the statements that made them */
 async function createClickHouseDatabase(serverUrl: string, name: string, template?: string): Promise<string> {
   await onClickHouse(serverUrl, [`CREATE DATABASE ${name}`]);
   if (template) {

@@ -56,7 +56,7 @@ export class CommandClient extends ClientProxy {
     return () => undefined;
   }
 
-  /** @throws Error always: `EventStore` appends facts, with their message ids */
+  /** Sends nothing. @throws Error always: `EventStore` appends facts, with their message ids */
   protected dispatchEvent(): never {
     throw new Error('EventStore appends facts; this client sends commands, which get a reply');
   }

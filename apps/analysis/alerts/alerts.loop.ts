@@ -78,7 +78,7 @@ export class AlertsLoop implements Loop {
     return turns.length === TURNS_PER_ROUND;
   }
 
-  /** @returns true if there can be more rows to delete */
+  /** Deletes old rows. @returns true if there can be more rows to delete */
   async prune(): Promise<boolean> {
     let hasMore = false;
     for (const { table, column, days } of OLD_ROWS) {

@@ -187,12 +187,12 @@ export class DigestAssembly {
   }
 }
 
-/** The range of EVENTS that contains the items of a turn. */
+/** Returns the range of EVENTS that contains the items of a turn. */
 export function rangeOf({ keywordId, afterSeq }: DigestTurn, { cutSeq }: DuePeriod): ItemRange {
   return { keywordId, afterSeq, cutSeq };
 }
 
-/** The subject of the digests of a turn. */
+/** Returns the subject of the digests of a turn. */
 export function digestSubject({ accountId, keywordId, channelId, mode }: DigestTurn): string {
   return subjectOf('DIGESTS', accountId, keywordId, channelId, mode);
 }

@@ -118,7 +118,11 @@ export class DigestsLoop implements Loop {
     return turns.length === max && due.length > 0;
   }
 
-  /** @returns the turns to store. A failed turn is left out: it is claimed again after its claim has ended */
+  /**
+   * Assembles the digests of a group.
+   * @returns the turns to store. A failed turn is left out: it is claimed again after
+   * its claim has ended
+   */
   private async assembleGroup(group: readonly DueTurn[], now: number): Promise<DigestTurn[]> {
     const failed = (error: unknown, { keywordId, channelId, mode }: DigestTurn) =>
       this.log.error(
@@ -138,7 +142,7 @@ export class DigestsLoop implements Loop {
     }
   }
 
-  /** @returns true if there can be more rows to delete */
+  /** Deletes old rows. @returns true if there can be more rows to delete */
   async prune(): Promise<boolean> {
     let hasMore = false;
     for (const { table, column, days } of OLD_ROWS) {

@@ -54,7 +54,7 @@ class EventFields {
   private isIdNew = false;
   private size = 0;
 
-  /** @returns the event that ends with this line, if the line is empty */
+  /** Reads a line. @returns the event that ends with this line, if the line is empty */
   take(line: string): ServerSentEvent | undefined {
     if (line === '') return this.end();
     this.size += line.length;

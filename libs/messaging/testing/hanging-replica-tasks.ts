@@ -4,7 +4,7 @@ import type { Durable } from '../durable.js';
 import { done } from '../outcome.js';
 import type { DurableScene, Seen } from './durable-scene.js';
 
-/** Two replicas of a consumer, of which one does not finish its batch. */
+/** Defines tests of two replicas of a consumer, of which one does not finish its batch. */
 export function hangingReplicaTasks(scene: DurableScene): void {
   const { run, send, settled } = scene;
 
