@@ -87,8 +87,7 @@ export class RemoteEmbedder implements Embedder {
 
   /**
    * Reads the vectors of an answer.
-   * @throws EmbeddingsUnavailable if the answer does not contain one vector for each
-   * text, all of the same length
+   * @throws EmbeddingsUnavailable if the answer does not contain one vector for each text, all of the same length
    */
   private vectorsOf(bytes: Uint8Array, count: number): Uint8Array[] {
     const data = dataOf(bytes);

@@ -120,8 +120,7 @@ export class DigestsLoop implements Loop {
 
   /**
    * Assembles the digests of a group.
-   * @returns the turns to store. A failed turn is left out: it is claimed again after
-   * its claim has ended
+   * @returns the turns to store. A failed turn is left out: it is claimed again after its claim has ended
    */
   private async assembleGroup(group: readonly DueTurn[], now: number): Promise<DigestTurn[]> {
     const failed = (error: unknown, { keywordId, channelId, mode }: DigestTurn) =>
