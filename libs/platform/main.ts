@@ -11,8 +11,8 @@ const HELP = `A single Earshot service. It takes no arguments: its settings are 
   npm run -s config     lists every setting with its default
   npm start             runs all services in one process, with embedded stores
 
-A service that runs alone needs NATS_URL. Most services also need DATABASE_URL, CLICKHOUSE_URL and MASTER_KEY: see
-docs/operations.md.
+A service that runs alone needs NATS_URL, DATABASE_URL and CLICKHOUSE_URL. The gateway, billing and delivery also need
+MASTER_KEY: see docs/operations.md.
 `;
 
 /** A started program. */
