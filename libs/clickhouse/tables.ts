@@ -2,9 +2,9 @@ import { NO_ID } from './rows.js';
 
 /**
  * The tables, created when a service starts. All except `table_versions` follow a stream, and can be rebuilt from the
- * messages that the stream still has. The key of a row is derived from its fact, so a row that is written twice is stored
- * once in the end: merges delete the copy, and until then reads drop the copy. Additions to a released table are separate
- * statements.
+ * messages that the stream still has. The key of a row is derived from its fact, so a row that is written twice is
+ * stored once in the end. Merges delete the copy, and until then reads drop the copy. Additions to a released table are
+ * separate statements.
  */
 export const TABLES: readonly string[] = [
   // GET /v1/mentions and a keyword's results read one account, newest first. With the small granule, a read of 50 rows
