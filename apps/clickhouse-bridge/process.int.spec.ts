@@ -104,7 +104,7 @@ it('the bridge exits within 6 s of SIGTERM, even if a statement is running', asy
       () => 'answered',
       (error: { code?: string }) => error.code,
     );
-  await until('it runs', async () => {
+  await until('the statement runs', async () => {
     const result = await client.query({
       query: 'SELECT count() AS n FROM system.processes',
       format: 'JSONEachRow',

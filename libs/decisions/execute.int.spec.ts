@@ -146,7 +146,7 @@ describe('a projection', () => {
       { ...consumerOf(tallies), handle: apply },
       createLogger('spec', 'silent'),
     );
-    await until('the table has followed', async () => (await row())?.total === 3);
+    await until('the table contains the decision', async () => (await row())?.total === 3);
     await running.stop();
     expect(await row()).toEqual({ total: 3, notes: '1 2' });
   });

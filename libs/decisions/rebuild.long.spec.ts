@@ -247,7 +247,7 @@ describe('a rebuild', () => {
     const rebuilt = await database.transaction(async (tx) => {
       await tx.query('SELECT count(*) FROM owners');
       const done = rebuildProjection(database, bus, tallies(1), ({ phase }) => phases.push(phase));
-      await until('the switch has given way twice', () =>
+      await until('the switch has been rolled back twice', () =>
         Promise.resolve(phases.filter((phase) => phase === 'switch').length > 2),
       );
       expect(await tx.query('SELECT total FROM tallies')).toEqual([{ total: 1 }]);

@@ -190,7 +190,7 @@ describe('the embedded stores', () => {
     await write(stores, 'kept');
     for (const name of STORES) process.kill(pidOf(name), 'SIGKILL');
     const back = () => logLines.filter((line) => line.endsWith('is back')).sort();
-    await until('all are back', () => back().length === 3);
+    await until('all stores run again', () => back().length === 3);
     expect(back()).toEqual(['clickhouse is back', 'nats is back', 'postgres is back']);
     expect(await read(stores)).toEqual(['kept', 'kept', 'kept']);
   });

@@ -61,7 +61,7 @@ it('a process that starts while another process migrates the tables waits for th
   const other = database.createQueryRunner();
   await other.query('SELECT pg_advisory_lock(7210418)');
   const opening = openDatabase(stores.databaseUrl, 'late', 2, { statementMs: WITHIN_MS });
-  await until('it waits longer than a statement can take', async () => {
+  await until('the start waits longer than a statement can take', async () => {
     const waiting: unknown[] = await database.query(
       `SELECT 1 FROM pg_stat_activity WHERE application_name = 'earshot-late' AND wait_event = 'advisory'
          AND query_start < now() - make_interval(secs => $1)`,

@@ -156,7 +156,7 @@ describe('a consumer of a controller', () => {
     );
     const replica = await startReplica(bus, controller);
     await send('a', 'b', 'c');
-    await until('the first has begun', () => begun.length === 1);
+    await until('the first batch has begun', () => begun.length === 1);
     const stopped = replica.stop();
     finish();
     await stopped;
@@ -180,7 +180,7 @@ describe('a consumer of a controller', () => {
       }),
     );
     await send('a');
-    await until('it has begun', () => begun);
+    await until('the batch has begun', () => begun);
     expect(await replica.strategy.stop(20)).toEqual([`spec-${specs}`]);
     finish();
     await replica.stop();
