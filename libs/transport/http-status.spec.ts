@@ -5,7 +5,7 @@ describe('the HTTP status of a refusal', () => {
     for (const [kind, status] of Object.entries(HTTP_STATUS)) expect(refusalKindOf(status)).toBe(kind);
   });
 
-  it('is read as `internal` if this release does not know it', () => {
+  it('is read as `internal` when this release does not know it', () => {
     expect(refusalKindOf(418)).toBe('internal');
   });
 });
