@@ -30,9 +30,8 @@ const HASH = createHash('sha256').update(TABLES.join('\n')).digest('hex');
 const NAMES = TABLES.flatMap((query) => /^CREATE TABLE IF NOT EXISTS (\w+)/.exec(query)?.[1] ?? []);
 
 /**
- * Runs the statements of `TABLES`. Skips them if the same statements have run on this database before and
- * every table still exists: running them again would change nothing, and would delay each start by a quarter
- * of a second.
+ * Runs the statements of `TABLES`. Skips them if the same statements have run on this database before and every table
+ * still exists. To run them again would change nothing, and would delay each start by a quarter of a second.
  */
 async function createTables(client: ClickHouseClient): Promise<void> {
   const existing = await selectRows<{ name: string }>(

@@ -221,7 +221,7 @@ export const TABLES: readonly string[] = [
     ADD COLUMN IF NOT EXISTS readings String CODEC(ZSTD(1))`,
 
   // A query with mode=semantic reads the vectors of mentions, by account, model and time. The scan reads all vectors of
-  // the window (256 bytes each), so the row has only what it needs to find candidates: the rest is read from
+  // the window (256 bytes each), so the row has only what it needs to find candidates. The rest is read from
   // `mentions`. Vectors are not compressed: bfloat16 of unit vectors hardly shrinks, and reading it would take longer.
   `CREATE TABLE IF NOT EXISTS mention_vectors (
     account_id UUID,

@@ -192,8 +192,8 @@ const OWN = `SELECT c.reservation_id FROM credit_reservations c
 
 /**
  * Releases credits that the work did not need, because it failed or produced no fact. The reservation remains if the
- * work is finished or if it has a later holder: a holder that was considered dead must not release the
- * credits of the later holder.
+ * work is finished or if it has a later holder. A holder that was considered dead must not release the credits of the
+ * later holder.
  */
 export async function release(
   database: Database | Tx,
@@ -264,7 +264,7 @@ export async function dropExpired(database: Database): Promise<void> {
 }
 
 /**
- * Deletes reservations of work that was done before the instant and that will never be charged: the facts of the work
+ * Deletes reservations of work that was done before the instant and that will never be charged. The facts of this work
  * were not stored after all, or were purged before they were charged. The caller guarantees that everything stored
  * before the instant has been charged.
  */

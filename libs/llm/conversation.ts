@@ -47,7 +47,7 @@ function strictSchema(schema: Schema): Schema {
 
 /**
  * Returns the first messages of a request. Each item is one line of JSON between two lines with a mark. The mark is a
- * hash of the items, so that no item can contain it; the JSON contains neither line ends nor the characters with which
+ * hash of the items, so that no item can contain it. The JSON contains neither line ends nor the characters with which
  * templates of models begin a message.
  */
 export function opening(reading: LlmReading<unknown>, items: readonly LlmItem[]): ChatMessage[] {

@@ -23,8 +23,8 @@ export async function eraseTwice(
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const message of batch) {
-    // The age of the purge at the start of a run decides whether the run is the second, not the number of deliveries: a
-    // first run that is repeated or takes long must not count as the second.
+    // The age of the purge at the start of a run decides whether the run is the second, and not the number of
+    // deliveries. A first run that is repeated or takes long must not count as the second.
     const secondPassAt = message.time.getTime() + SECOND_PASS_AFTER_MS;
     const isSecond = Date.now() >= secondPassAt;
     await erase(message.data);

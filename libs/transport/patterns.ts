@@ -40,7 +40,7 @@ export function CommandPattern<I extends DescMessage, O extends DescMessage>(
 
 /**
  * `@EventPattern` for a durable consumer: the method gets a batch of messages and returns an outcome for each. If it
- * throws, each message is tried by itself; a message that fails alone is retried, and parked after the eighth delivery
+ * throws, each message is tried by itself. A message that fails alone is retried, and parked after the eighth delivery
  * (not after an outage, and not if `inOrder`).
  */
 export function ConsumerPattern(consumer: ConsumerOptions): HandlerOf<BatchHandler> {
