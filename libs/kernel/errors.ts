@@ -105,7 +105,8 @@ function shortened(text: string): string {
  */
 const MAX_MESSAGE_BYTES = 900 * 1024;
 
-/** Refuses bytes that do not fit into a message.
+/**
+ * Refuses bytes that do not fit into a message.
  * @param remedy advice for the caller
  * @throws Refusal `too-large`
  */

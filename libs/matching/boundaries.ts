@@ -28,7 +28,7 @@ export function tokenEnd(text: FoldedText, from: number): number {
 export const HASH_SEED = 0x811c9dc5 | 0;
 export const HASH_STEP = 0x01000193;
 
-/** FNV-1a over code units. Equal hashes are only a hint; the units are compared afterwards. */
+/** Returns the FNV-1a hash of code units. Equal hashes are only a hint; the units are compared afterwards. */
 export function hashOf(units: Uint16Array, from: number, to: number): number {
   let hash = HASH_SEED;
   for (let i = from; i < to; i++) hash = Math.imul(hash ^ units[i]!, HASH_STEP);

@@ -84,7 +84,7 @@ class DurableLoop implements RunningDurable {
     }
   }
 
-  /** @param part of the batch: all of it, or one message that is tried alone */
+  /** Handles a part of a batch. @param part the whole batch, or one message that is tried alone */
   private async outcomesOf(part: readonly JsMsg[], batch: readonly JsMsg[]): Promise<(Outcome | Later)[]> {
     const first = part[0];
     if (part.length === 1 && first) this.alone.add(first);
@@ -168,7 +168,7 @@ class DurableLoop implements RunningDurable {
   }
 
   /**
-   * Never throws: a message that could not be settled is delivered again.
+   * Carries out the outcome of a message. Never throws: a message that could not be settled is delivered again.
    * @returns a promise only if there is something to wait for, because thousands of promises for acks would cost time
    */
   private settle(message: JsMsg, outcome: Outcome): Promise<void> | undefined {

@@ -122,7 +122,7 @@ export class MessageSupply {
     await this.messages?.close();
   }
 
-  /** Returns messages that were not begun to the server. Call this function after all batches were processed. */
+  /** Returns to the server the messages that were not begun. Call this function after all batches were processed. */
   end(): void {
     clearInterval(this.heartbeat);
     this.giveBack();

@@ -225,7 +225,7 @@ class Rebuild {
     return new Set(messages.filter(({ subject, seq }) => seq > (positions.get(subject) ?? 0)));
   }
 
-  /** Subjects that the new tables contain, but that no longer have a position in the live tables. */
+  /** Returns the subjects that the new tables contain, but that no longer have a position in the live tables. */
   private async purged(tx: Tx): Promise<string[]> {
     const rows: { subject: string }[] = await tx.query(
       `SELECT subject FROM ${this.schema}.projection_positions f WHERE NOT EXISTS (SELECT 1 FROM projection_positions p

@@ -13,7 +13,7 @@ export const WAITING_SUBJECTS = subjectOf('READINGS', '*', '*', '*');
 
 const NAME = 'waiting-readings-v1';
 
-/** Keeps the questions of READINGS that have no answer in the table `waiting_readings`. */
+/** Keeps in the table `waiting_readings` the questions of READINGS that have no answer. */
 export const waitingReadingsProjection: Projection = {
   name: NAME,
   stream: 'READINGS',

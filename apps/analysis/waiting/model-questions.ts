@@ -45,7 +45,7 @@ export class ModelQuestions {
     private readonly buckets: ItemBuckets,
   ) {}
 
-  /** @returns for each question the answers, or how long to wait before it is tried again */
+  /** Asks the model. @returns for each question the answers, or how long to wait before it is tried again */
   async ask(questions: readonly OpenQuestion[]): Promise<(ModelAnswers | RetryLater)[]> {
     const { llm } = this;
     if (!llm) throw new Error('there is no language model');
