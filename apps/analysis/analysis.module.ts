@@ -76,7 +76,7 @@ const READER_THREADS = 1;
 @Module({})
 class AnalysisModule {}
 
-/** Analysis: turns the results of checks into final events, and writes the read models in ClickHouse. */
+/** Analysis: converts the results of checks to final events, and writes the read models in ClickHouse. */
 export function analysisService(config: AnalysisConfig): ServiceDefinition {
   const { llm } = config;
   return {

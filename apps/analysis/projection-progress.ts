@@ -39,7 +39,7 @@ class ProjectionProgress {
     const { stream, name } = consumerOf(this.projection);
     const info = await this.bus.jsm.consumers.info(stream, name);
     const { ack_floor, delivered, num_pending, num_ack_pending } = info;
-    // When everything is acknowledged, the floor can be behind the last acknowledged message.
+    // If everything is acknowledged, the floor can be behind the last acknowledged message.
     const isIdle = num_pending + num_ack_pending === 0;
     const appliedSeq = isIdle ? Math.max(ack_floor.stream_seq, delivered.stream_seq) : ack_floor.stream_seq;
     // The first request is two minutes old and no later request has ended the wait, so another replica has done the

@@ -6,16 +6,20 @@ import { ClickhouseException } from './clickhouse-exception.js';
 const OWN_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i;
 
 /**
- * Admits requests with the right user and password (HTTP Basic, or X-ClickHouse-User and X-ClickHouse-Key, as
+ * Admits requests with the correct user and password (HTTP Basic, or X-ClickHouse-User and X-ClickHouse-Key, as
  * ClickHouse's clients send them). Refuses requests of pages in a browser of this machine, which have an Origin or
  * another host name.
  *
- * @throws ClickhouseException 516 without the right credentials, 497 for a foreign Host or any Origin
+ * @throws ClickhouseException 516 without the correct credentials, 497 for a foreign Host or any Origin
  */
 export function checkAccess(request: IncomingMessage, expected: Credentials): void {
   const { host, origin } = request.headers;
   if (!OWN_HOST.test(host ?? '') || origin !== undefined)
-    throw new ClickhouseException(497, 'ACCESS_DENIED', 'Only programs of this machine may connect');
+    throw new ClickhouseException(
+      497,
+      'ACCESS_DENIED',
+      'Only programs of this machine are allowed to connect',
+    );
   const given = credentialsOf(request);
   // Both values are always compared, so that the duration does not show which value is wrong.
   const [user, password] = [areEqual(given.user, expected.user), areEqual(given.password, expected.password)];

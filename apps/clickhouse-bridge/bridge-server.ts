@@ -91,7 +91,7 @@ export class BridgeServer {
   }
 
   /**
-   * Waits a short time for running statements, then kills them.
+   * Stops the server: waits a short time for running statements, then kills them. Closes the engine if all have ended.
    * @returns false if a statement did not end after the kill
    */
   async stop(): Promise<boolean> {

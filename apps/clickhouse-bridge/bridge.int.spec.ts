@@ -188,7 +188,7 @@ describe('a large result', () => {
     expect((await json.json()).rows).toBe(300_000);
   });
 
-  it('is stopped when its reader disconnects', async () => {
+  it('is stopped if its reader disconnects', async () => {
     const result = await client.query({
       query: 'SELECT number FROM numbers(100000000000)',
       format: 'JSONEachRow',
@@ -213,7 +213,7 @@ describe('a client that disconnects', () => {
           () => 'gave up',
         );
     const running = ask();
-    await until('it runs', async () => (await countSlowStatements()) === 1);
+    await until('the slow statement runs', async () => (await countSlowStatements()) === 1);
     const waiting = Array.from({ length: 8 }, ask);
     abort.abort();
     expect(await Promise.all([running, ...waiting])).toEqual(Array(9).fill('gave up'));

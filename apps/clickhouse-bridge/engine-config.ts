@@ -40,7 +40,7 @@ const FIXED_SETTINGS = {
 
 /**
  * Maximum number of idle threads that the engine keeps. By default the engine keeps up to 1,000 threads, each with its
- * own memory: after two minutes of 20 requests per second it had 155 threads, of which 13 were working.
+ * own memory. After two minutes of 20 requests per second it had 155 threads, of which 13 were working.
  */
 const IDLE_THREADS = 16;
 

@@ -68,7 +68,8 @@ export class Engine {
   /**
    * Runs `work` on a new connection as soon as fewer than the maximum number of statements run.
    * @param disconnected aborts when the client has disconnected; then the statement is killed
-   * @throws ClickhouseException with the engine's error; 202 if too many statements are already waiting
+   * @throws ClickhouseException with the engine's error; 202 if too many statements are already waiting; 394 if the
+   *   client has disconnected before the work begins
    */
   async use<T>(
     context: StatementContext,
@@ -85,7 +86,7 @@ export class Engine {
     await this.queue.onIdle();
   }
 
-  /** Ends the engine. No statement may be running. */
+  /** Ends the engine. Must only be called if no statement is running. */
   close(): void {
     this.native.CloseConnection(this.root);
   }
@@ -116,8 +117,8 @@ export class Engine {
 
   /**
    * Kills the statement when the client has disconnected. A call of the engine cannot be interrupted, except by KILL
-   * QUERY from another connection. The statement may not have started at the first KILL, so the KILL is repeated until
-   * the statement has ended. (`SYNC` would never return.)
+   * QUERY from another connection. It is possible that the statement has not started at the first KILL, so the KILL is
+   * repeated until the statement has ended. (`SYNC` would never return.)
    */
   private async killAfterDisconnect(
     tag: string,

@@ -46,7 +46,7 @@ async function connectTo(child: ChildProcess) {
   });
 }
 
-it('the bridge keeps every acknowledged insert and no partial insert when it is killed during inserts', async () => {
+it('the bridge keeps every acknowledged insert and no partial insert if it is killed during inserts', async () => {
   const batch = 1_000;
   let acknowledged = 0;
   for (let round = 0; round < 3; round++) {
@@ -88,14 +88,14 @@ it('the bridge keeps every acknowledged insert and no partial insert when it is 
   expect(acknowledged).toBeGreaterThanOrEqual(60 * batch);
 });
 
-it('the bridge exits when its standard input ends', async () => {
+it('the bridge that was started with --exit-with-stdin exits when its standard input ends', async () => {
   const child = launch('--exit-with-stdin');
   await (await connectTo(child)).close();
   child.stdin!.end();
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
-it('the bridge exits within seconds while a statement runs', async () => {
+it('the bridge exits within 6 s of SIGTERM, even if a statement is running', async () => {
   const child = launch();
   const client = await connectTo(child);
   const running = client
@@ -104,7 +104,7 @@ it('the bridge exits within seconds while a statement runs', async () => {
       () => 'answered',
       (error: { code?: string }) => error.code,
     );
-  await until('it runs', async () => {
+  await until('the statement runs', async () => {
     const result = await client.query({
       query: 'SELECT count() AS n FROM system.processes',
       format: 'JSONEachRow',

@@ -57,7 +57,7 @@ describe('classifying a statement', () => {
     expect(parseStatement('select 1 ; -- done\n;')).toMatchObject({ kind: 'select', sql: 'select 1 ' });
   });
 
-  it('refuses a second statement, even behind quotes or comments, and an empty query', () => {
+  it('refuses a second statement, even after quotes or comments, and an empty query', () => {
     expect(refusal('select 1; drop table t').code).toBe(62);
     expect(refusal("select 'a\\'; select'; drop table t").code).toBe(62);
     expect(refusal("select 'a''b'; drop table t").code).toBe(62);

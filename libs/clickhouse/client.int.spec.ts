@@ -74,7 +74,7 @@ describe('what an Explore found', () => {
     await clickhouse.close();
   });
 
-  it('is deleted after 90 days, also if its vector was stored before the column `explored` existed', async () => {
+  it('loses its vector after 90 days, also if the vector was stored before the column `explored` existed', async () => {
     const earlier = await openClickHouse(stores.clickhouseUrl, 'spec');
     const accountId = randomUUID();
     const at = DateTime.utc().minus({ days: 91 }).toFormat('yyyy-MM-dd HH:mm:ss.SSS');

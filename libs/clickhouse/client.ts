@@ -7,7 +7,7 @@ import { TABLES } from './tables.js';
 export type { ClickHouseClient } from '@clickhouse/client';
 
 /**
- * Connects, and creates the tables and columns that this version has added.
+ * Connects, and creates the tables and columns that do not exist yet.
  * @param url `http://[user:password@]host:port[/database]`
  */
 export async function openClickHouse(url: string, name: string): Promise<ClickHouseClient> {
@@ -30,9 +30,8 @@ const HASH = createHash('sha256').update(TABLES.join('\n')).digest('hex');
 const NAMES = TABLES.flatMap((query) => /^CREATE TABLE IF NOT EXISTS (\w+)/.exec(query)?.[1] ?? []);
 
 /**
- * Runs the statements of `TABLES`. Skips them if the same statements have run on this database before and
- * every table still exists: running them again would change nothing, and would delay each start by a quarter
- * of a second.
+ * Runs the statements of `TABLES`. Skips them if the same statements have run on this database before and every table
+ * still exists. To run them again would change nothing, and would delay each start by a quarter of a second.
  */
 async function createTables(client: ClickHouseClient): Promise<void> {
   const existing = await selectRows<{ name: string }>(

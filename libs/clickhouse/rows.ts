@@ -52,7 +52,7 @@ export interface MentionRow {
   sentiment: string;
   /** Empty if no reader read the mention. */
   intent: string;
-  /** Empty if no reader read the mention. */
+  /** The key of the bucket; empty if the mention is in no bucket. */
   bucket: string;
   /** Ids of the rules that fired. */
   rules: string[];

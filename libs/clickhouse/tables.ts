@@ -2,9 +2,9 @@ import { NO_ID } from './rows.js';
 
 /**
  * The tables, created when a service starts. All except `table_versions` follow a stream, and can be rebuilt from the
- * messages that the stream still has. The key of a row is derived from its fact, so a row that is written twice is stored
- * once in the end: merges delete the copy, and until then reads drop the copy. Additions to a released table are separate
- * statements.
+ * messages that the stream still has. The key of a row is derived from its fact, so a row that is written twice is
+ * stored once in the end. Merges delete the copy, and until then reads drop the copy. Additions to a released table are
+ * separate statements.
  */
 export const TABLES: readonly string[] = [
   // GET /v1/mentions and a keyword's results read one account, newest first. With the small granule, a read of 50 rows
@@ -221,7 +221,7 @@ export const TABLES: readonly string[] = [
     ADD COLUMN IF NOT EXISTS readings String CODEC(ZSTD(1))`,
 
   // A query with mode=semantic reads the vectors of mentions, by account, model and time. The scan reads all vectors of
-  // the window (256 bytes each), so the row has only what it needs to find candidates: the rest is read from
+  // the window (256 bytes each), so the row has only what it needs to find candidates. The rest is read from
   // `mentions`. Vectors are not compressed: bfloat16 of unit vectors hardly shrinks, and reading it would take longer.
   `CREATE TABLE IF NOT EXISTS mention_vectors (
     account_id UUID,
@@ -278,6 +278,6 @@ export const TABLES: readonly string[] = [
     ...['listing_observations', 'market_days', 'answers'],
   ].map((table) => `ALTER TABLE ${table} MODIFY SETTING old_parts_lifetime = 10`),
 
-  // The lists of statements that have run here, by their hash.
+  // The hash of each list of statements that has run on this database.
   'CREATE TABLE IF NOT EXISTS table_versions (hash String) ENGINE = ReplacingMergeTree ORDER BY hash',
 ];

@@ -81,7 +81,7 @@ export const SETTINGS = {
   }),
   HOST: str({
     default: '127.0.0.1',
-    desc: 'Address that HTTP listens on; 0.0.0.0 opens it to the network',
+    desc: 'Address that HTTP listens on; 0.0.0.0 opens Earshot to the network',
   }),
   OPERATIONS_TOKEN: token({
     default: '',

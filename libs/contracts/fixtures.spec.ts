@@ -54,13 +54,13 @@ const fixtures = readdirSync(directory)
     JSON.parse(readFileSync(new URL(file, directory), 'utf8')) as Fixture,
   ]);
 
-/** Returns the kinds of event that a decision may contain. */
+/** Returns the kinds of event that a decision can contain. */
 function kindsOf(schema: DescMessage): string[] {
   return (schema.oneofs[0]?.fields ?? []).map((field) => field.localName);
 }
 
 describe('messages that earlier versions stored', () => {
-  it.each(fixtures)('%s is read with its original content', (_, { message, base64, says }) => {
+  it.each(fixtures)('are read with their original content: %s', (_, { message, base64, says }) => {
     const schema = SCHEMAS.get(message);
     if (!schema)
       throw new Error(

@@ -17,7 +17,7 @@ export interface PlanLimits {
   monthlyCredits: number;
 }
 
-/** @throws Error if the price book has no such plan */
+/** Returns the limits of a plan. @throws Error if the price book has no such plan */
 export function limitsOf(plan: string): PlanLimits {
   if (!isPlan(plan)) throw new Error(`the price book has no plan ${plan}`);
   return book.plans[plan];
@@ -83,6 +83,7 @@ export type FloorGroup = 'open' | 'social' | 'vinted' | 'ai_answers';
 /**
  * Returns the shortest interval that the plan allows for the source, in seconds.
  * @param override `INTERVAL_FLOOR_SECONDS`, if the installation sets it; this value replaces all floors
+ * @throws Error if the price book has no such plan
  */
 export function floorSeconds(plan: string, source: SourceId, override?: number): number {
   if (override) return override;
@@ -107,7 +108,7 @@ function floorGroupOf(source: SourceId): FloorGroup {
 /**
  * Returns the price of a lookup, in credits.
  * @param operation for example `x.tweets`
- * @throws Error when the price book has no price for it
+ * @throws Error if the price book has no price for it
  */
 export function creditsOfLookup(operation: string, found: number): number {
   const rate = (book.lookups as Record<string, { base: number; perFound: number } | undefined>)[operation];

@@ -19,7 +19,7 @@ export const SOURCE_IDS = [
 /** The identifier of a source. */
 export type SourceId = (typeof SOURCE_IDS)[number];
 
-/** True if the text is the identifier of a source. */
+/** Returns true if the text is the identifier of a source. */
 export function isSourceId(text: unknown): text is SourceId {
   return (SOURCE_IDS as readonly unknown[]).includes(text);
 }

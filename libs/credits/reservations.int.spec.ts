@@ -180,7 +180,7 @@ describe('reserving credits', () => {
     expect(await reserved()).toBe(3);
   });
 
-  it('releases the reservation of finished work once it is certain that no charge will follow', async () => {
+  it('drops the reservation of work that was done before the given time and was not charged', async () => {
     const [old, young, running] = [reservation(1), reservation(2), reservation(4)];
     await reserve(database, [old, young, running]);
     await keepUntilCharged(database, [old.reservationId, young.reservationId]);

@@ -1,7 +1,7 @@
 import { chargeIdOf } from '#kernel';
 import type { Database, Tx } from '#postgres';
 
-/** The credits that work may cost, reserved before it begins. */
+/** The maximum credits that some work can cost, reserved before the work begins. */
 export interface Reservation {
   /**
    * The id of the fact that the work will produce, for example of a check, a lookup or an event. A second reservation
@@ -106,7 +106,10 @@ async function reserveIn(tx: Tx, reservations: readonly Reservation[]): Promise<
   return { shortages, unopened };
 }
 
-/** An existing reservation keeps its amount if its work is done, and never expires sooner than before. */
+/**
+ * Stores reservations. An existing reservation keeps its amount if its work is done, and never expires sooner than
+ * before.
+ */
 async function insertReservations(tx: Tx, granted: readonly Reservation[]): Promise<void> {
   if (granted.length === 0) return;
   await tx.query(
@@ -135,7 +138,8 @@ const LOCKED = `SELECT reservation_id FROM credit_reservations WHERE reservation
 
 /**
  * Marks work as done, so that only the charge settles its reservation, no matter how late the charge comes. If the fact
- * was not stored after all, billing ends the reservation after it has processed the stream beyond that point.
+ * was not stored after all, billing ends the reservation after it has processed the stream beyond the time of this
+ * call.
  */
 export async function keepUntilCharged(
   database: Database | Tx,
@@ -149,8 +153,8 @@ export async function keepUntilCharged(
 }
 
 /**
- * Like `keepUntilCharged`, for facts that another process has stored before. Reservations that have expired are made
- * again; reservations of charged facts are removed.
+ * Keeps the reservations of facts that another process has stored before, until their charges. Reservations that have
+ * expired are made again; reservations of charged facts are removed.
  */
 export async function keepAdopted(
   tx: Tx,
@@ -188,8 +192,8 @@ const OWN = `SELECT c.reservation_id FROM credit_reservations c
 
 /**
  * Releases credits that the work did not need, because it failed or produced no fact. The reservation remains if the
- * work is finished or if it has a later holder: a holder that was considered dead must not release the
- * credits of the later holder.
+ * work is finished or if it has a later holder. A holder that was considered dead must not release the credits of the
+ * later holder.
  */
 export async function release(
   database: Database | Tx,
@@ -204,7 +208,7 @@ export async function release(
 
 /**
  * Extends reservations for long work to this many seconds from now. A reservation that has expired stays expired,
- * because its credits may be reserved for other work.
+ * because its credits can already be reserved for other work.
  */
 export async function extendReservations(
   database: Database | Tx,
@@ -252,15 +256,15 @@ export async function releaseCharged(
 const DROPPED_AT_ONCE = 1000;
 
 /**
- * Deletes reservations of dead holders. Expired reservations no longer count, but their rows would otherwise be kept
- * forever.
+ * Deletes expired reservations: the reservations of dead holders. They no longer count, but their rows would otherwise
+ * be kept forever.
  */
 export async function dropExpired(database: Database): Promise<void> {
   await dropWhere(database, 'expires_at < $1', (await nowOf(database)).toISOString());
 }
 
 /**
- * Deletes reservations of work that was done before the instant and that will never be charged: the facts of the work
+ * Deletes reservations of work that was done before the instant and that will never be charged. The facts of this work
  * were not stored after all, or were purged before they were charged. The caller guarantees that everything stored
  * before the instant has been charged.
  */
@@ -274,7 +278,7 @@ export async function nowOf(database: Database): Promise<Date> {
   return rows[0]?.now ?? new Date();
 }
 
-/** Skips reservations that another transaction is settling or extending. */
+/** Deletes the reservations that meet the condition, except those that another transaction is settling or extending. */
 async function dropWhere(database: Database, condition: string, at: string): Promise<void> {
   for (let dropped = DROPPED_AT_ONCE; dropped === DROPPED_AT_ONCE;) {
     const [, count]: [unknown, number] = await database.query(

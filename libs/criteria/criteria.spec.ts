@@ -107,7 +107,7 @@ describe('the criteria of a search', () => {
       resolveCriteria(create(CriteriaSchema, global), overrides && create(CriteriaSchema, overrides)),
     );
 
-  it('are the global criteria when nothing is overridden [keywords.default-search]', () => {
+  it('are the global criteria if nothing is overridden [keywords.default-search]', () => {
     expect(resolve(BASE)).toEqual(BASE);
     expect(resolve(BASE, {})).toEqual(BASE);
   });

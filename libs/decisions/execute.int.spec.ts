@@ -24,7 +24,7 @@ describe('executing a command', () => {
     expect(await stored()).toEqual([3, 4]);
   });
 
-  it('changes nothing when the same command is repeated', async () => {
+  it('changes nothing if the same command is repeated', async () => {
     const commandId = newId();
     expect(await add(3, commandId)).toBe(3);
     await add(4);
@@ -33,13 +33,13 @@ describe('executing a command', () => {
     expect(await stored()).toEqual([3, 4]);
   });
 
-  it('changes once when the same command arrives three times at the same time', async () => {
+  it('changes the state once if the same command arrives three times at the same time', async () => {
     const commandId = newId();
     await Promise.all([add(3, commandId), add(3, commandId), add(3, commandId)]);
     expect([await stored(), await row()]).toEqual([[3], { total: 3, notes: '3' }]);
   });
 
-  it('stores nothing when the command changes nothing or is refused', async () => {
+  it('stores nothing if the command changes nothing or is refused', async () => {
     expect(await add(0)).toBe(0);
     await expect(add(101)).rejects.toThrow('too much');
     expect([await stored(), await row()]).toEqual([[], undefined]);
@@ -62,7 +62,7 @@ describe('executing a command', () => {
     expect((await row())?.total).toBe(100);
   });
 
-  it('decides again when another writer appended without the lock', async () => {
+  it('decides again if another writer has appended without the lock', async () => {
     await add(1);
     let interfered = false;
     const total = await execute(scene.database, scene.store, {
@@ -82,7 +82,7 @@ describe('executing a command', () => {
     expect(await row()).toEqual({ total: 16, notes: '1 5 10' });
   });
 
-  it('fails with a conflict when other writers keep changing the subject', async () => {
+  it('fails with a conflict if other writers keep changing the subject', async () => {
     const refusal = await execute(scene.database, scene.store, {
       aggregate: tally,
       projection: tallies,
@@ -110,7 +110,7 @@ describe('executing a command', () => {
     ['refuses', () => Promise.reject(Refusal.notFound('tally'))],
     ['changes nothing for', () => Promise.resolve([])],
   ])(
-    'uses the stream when the table has no row yet, even if the command %s a new subject',
+    'uses the stream for a subject without a row, although the command %s a new subject',
     async (_, ofNew) => {
       await appendAndDie(5);
       const commandId = newId();
@@ -189,12 +189,12 @@ describe('a projection', () => {
       { ...consumerOf(tallies), handle: apply },
       createLogger('spec', 'silent'),
     );
-    await until('the table has followed', async () => (await row())?.total === 3);
+    await until('the table contains the decision', async () => (await row())?.total === 3);
     await running.stop();
     expect(await row()).toEqual({ total: 3, notes: '1 2' });
   });
 
-  it('changes nothing when a batch is delivered twice', async () => {
+  it('applies a batch only once if it is delivered several times', async () => {
     for (const amount of [1, 2, 3]) await appendAndDie(amount);
     const batch = await messages();
     const outcomes = [await apply(batch), await apply(batch), await apply([...batch, ...batch])];
@@ -202,7 +202,7 @@ describe('a projection', () => {
     expect(await row()).toEqual({ total: 6, notes: '1 2 3' });
   });
 
-  it('applies a batch in order, for any order of its delivery', async () => {
+  it('applies a batch in order, also if it is delivered in reverse order', async () => {
     for (const amount of [1, 2, 3]) await appendAndDie(amount);
     const batch = await messages();
     await apply([...batch].reverse());

@@ -158,7 +158,7 @@ describe('a projection whose version changes', () => {
     expect(await rebuildSchemas()).toEqual([]);
   }, 60_000);
 
-  it('is rebuilt once when two replicas start at the same time', async () => {
+  it('is rebuilt correctly if two replicas start at the same time', async () => {
     const [id = ''] = ids(1);
     for (let n = 1; n <= 5; n += 1) await add(id, n, tallies(1));
     await Promise.all([follow(tallies(2)), follow(tallies(2))]);
@@ -172,7 +172,7 @@ describe('a projection whose version changes', () => {
     await expect(follow(tallies(1))).rejects.toThrow(/at version 2, and this release knows version 1/);
   });
 
-  it('gets the version of the release without a rebuild when its tables were never filled', async () => {
+  it('gets the version of the release if its tables were never filled', async () => {
     await follow(tallies(3));
     const id = newId();
     await add(id, 1, tallies(3));
@@ -247,7 +247,7 @@ describe('a rebuild', () => {
     const rebuilt = await database.transaction(async (tx) => {
       await tx.query('SELECT count(*) FROM owners');
       const done = rebuildProjection(database, bus, tallies(1), ({ phase }) => phases.push(phase));
-      await until('the switch has given way twice', () =>
+      await until('the switch has been rolled back twice', () =>
         Promise.resolve(phases.filter((phase) => phase === 'switch').length > 2),
       );
       expect(await tx.query('SELECT total FROM tallies')).toEqual([{ total: 1 }]);
@@ -279,7 +279,7 @@ describe('a rebuild', () => {
     ['CREATE VIEW v AS SELECT * FROM tallies', 'the view v reads it'],
     ['CREATE TABLE more (id text REFERENCES tallies)', 'the table more refers to it'],
     ['ALTER TABLE tallies ADD COLUMN n serial', 'the column n takes its default from a sequence'],
-  ])('is refused with the reason when the exchange would lose something: %s', async (statement, reason) => {
+  ])('is refused with the reason if the exchange would lose something: %s', async (statement, reason) => {
     await database.query(statement);
     await expect(rebuildProjection(database, bus, tallies(1))).rejects.toThrow(
       `tallies-v1 cannot be rebuilt beside its table tallies: ${reason}`,

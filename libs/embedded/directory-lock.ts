@@ -32,7 +32,7 @@ export interface StoresLock extends DirectoryLock {
 
 /**
  * Locks a directory for this process. Writes only the file `lock` in it.
- * @throws DirectoryInUseError when another process uses it
+ * @throws DirectoryInUseError if another process uses the directory
  */
 export function lockDirectory(directory: string): DirectoryLock {
   const file = join(directory, 'lock');
@@ -55,7 +55,7 @@ export function lockDirectory(directory: string): DirectoryLock {
 /**
  * Takes the lock that the stores' processes inherit. A store that survived its Earshot (kill -9) still has the lock,
  * even if this process cannot see the store because it runs in another container or on another host.
- * @throws DirectoryInUseError when the lock is not free within 5 seconds
+ * @throws DirectoryInUseError if the lock is not free within 5 seconds
  */
 export async function lockStores(directory: string): Promise<StoresLock> {
   const deadline = Date.now() + STORES_TIMEOUT_MS;

@@ -190,7 +190,7 @@ describe('the embedded stores', () => {
     await write(stores, 'kept');
     for (const name of STORES) process.kill(pidOf(name), 'SIGKILL');
     const back = () => logLines.filter((line) => line.endsWith('is back')).sort();
-    await until('all are back', () => back().length === 3);
+    await until('all stores run again', () => back().length === 3);
     expect(back()).toEqual(['clickhouse is back', 'nats is back', 'postgres is back']);
     expect(await read(stores)).toEqual(['kept', 'kept', 'kept']);
   });
@@ -237,7 +237,7 @@ describe('one data directory', () => {
     expect(isRunning(identity)).toBe(true);
   });
 
-  it('keeps no lock and no process when a store cannot be started', async () => {
+  it('keeps no lock and no process if a store cannot be started', async () => {
     mkdirSync(dataDir);
     writeFileSync(join(dataDir, 'clickhouse'), 'a file where the directory should be');
     await expect(startEmbedded({ dataDir, log })).rejects.toThrow(/clickhouse/);

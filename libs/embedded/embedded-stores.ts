@@ -27,7 +27,8 @@ export interface EmbeddedStores {
    */
   started: string[];
   /**
-   * Resolves with the store and the reason when a store keeps exiting and is not restarted. Otherwise it never settles.
+   * Resolves with the store and the reason if a store exits repeatedly and is not started again. Otherwise it never
+   * settles.
    */
   givenUp: Promise<Error>;
   /** Stops all started stores within 4 seconds. A second call waits for the first call. */
@@ -46,9 +47,9 @@ const STORES = [
  * Starts the stores that have no URL, on free loopback ports, and writes their addresses to a file for the command line
  * (`readRuntime`). Stops stores of an earlier run first. Restarts a store that exits by itself, on the same port. The
  * caller handles signals and calls `stop()`.
- * @throws the signal's reason when it is aborted
- * @throws DirectoryInUseError when another installation uses this data directory
- * @throws Error when a store cannot be started, with one line that says what to do; all stores are then stopped
+ * @throws the signal's reason if the signal is aborted
+ * @throws DirectoryInUseError if another installation uses this data directory
+ * @throws Error if a store cannot be started, with one line that says what to do; all stores are then stopped
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedStores> {
   const { log, signal } = options;
@@ -95,7 +96,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
 }
 
 async function stopAll(dataDir: string, tearDown: () => Promise<void>): Promise<void> {
-  // Somebody may have removed the directory, as tests do.
+  // It is possible that somebody has removed the directory, as tests do.
   if (existsSync(dataDir)) removeRuntime(dataDir);
   await tearDown();
 }

@@ -7,12 +7,12 @@ const O_EXLOCK = 0x20;
 
 /**
  * Takes an exclusive lock of the operating system (flock(2)) on a file. Creates the file if it is missing; it must
- * never be removed. The lock belongs to the open file, not to a process id, so it works across containers, and across
+ * never be removed. The lock belongs to the open file, not to a process id. So it works across containers, and across
  * hosts if the file system supports locks (NFS does unless it is mounted with `nolock`). The lock ends when the last
  * process with the descriptor closes the descriptor or dies. Child processes do not inherit files that Node opens. A
  * child that should share the lock gets the descriptor in its `stdio`.
- * @returns the descriptor; undefined when another process has the lock
- * @throws Error when the system cannot lock
+ * @returns the descriptor; undefined if another process has the lock
+ * @throws Error if the system cannot lock
  */
 export function tryLock(file: string): number | undefined {
   if (process.platform === 'darwin') return openLocked(file);

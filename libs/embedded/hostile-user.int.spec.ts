@@ -43,7 +43,7 @@ function bare(url: string): URL {
   return address;
 }
 
-/** Returns all secrets. */
+/** Returns the passwords of the stores, and the token. */
 function secrets(): string[] {
   const passwords = ['postgres.json', 'nats.json', 'clickhouse.json'].flatMap((name) => {
     const { user: _, ...rest } = JSON.parse(readFileSync(join(dataDir, name), 'utf8')) as Record<
@@ -55,7 +55,7 @@ function secrets(): string[] {
   return [...passwords, TOKEN];
 }
 
-/** Process ids of the stores and of their children. */
+/** Returns the process ids of the stores and of their children. */
 function storeProcesses(): string[] {
   const parents = new Map(
     readdirSync('/proc')

@@ -99,8 +99,8 @@ function natsConfig(
     `authorization { timeout: ${AUTHENTICATED_WITHIN_S}, user: ${JSON.stringify(user)}, password: ${JSON.stringify(password)} }`,
     `jetstream {`,
     `  store_dir: ${JSON.stringify(storeDir)}`,
-    // Servers before 2.10 do not support `sync_interval: always`: with them, a power failure may lose the messages of
-    // the last moments. A crash of the process does not.
+    // Servers before 2.10 do not support `sync_interval: always`: with them, a power failure can lose the messages of
+    // the last moments. A crash of the process loses none.
     ...(syncAlways ? [`  sync_interval: always`] : []),
     `}`,
   ];

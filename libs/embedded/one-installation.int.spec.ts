@@ -73,7 +73,7 @@ async function outputOf(child: ChildProcess): Promise<string> {
   return output;
 }
 
-/** Name, inode and change time of each entry of the data directory, except the file `lock`. */
+/** Returns name, inode and change time of each entry of the data directory, except the file `lock`. */
 function fileStates(): string[] {
   return readdirSync(dataDir)
     .filter((name) => name !== 'lock')

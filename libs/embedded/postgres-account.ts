@@ -15,8 +15,8 @@ const CAPABILITY_BITS = { dac_override: 1n, dac_read_search: 2n } as const;
 /**
  * Returns the account that can run `program` on a data directory below `directory`: this process's user, or, if that is
  * root, the user postgres (created if missing). If a parent directory is closed to others (as /root is on most
- * servers), this user cannot reach the data or the program. Then the program gets one capability, with which it can
- * pass through closed directories. So the data can stay there, and the parent directory stays closed.
+ * servers), the user postgres cannot reach the data or the program. Then the program gets one capability, with which it
+ * can pass through closed directories. So the data can stay there, and the parent directory stays closed.
  * @throws Error if none of this is possible; the message of the error says what to do
  */
 export function postgresAccount(directory: string, program: string): PostgresAccount {

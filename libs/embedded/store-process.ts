@@ -19,7 +19,7 @@ export interface StoreHost {
   log: EmbeddedLog;
   /** The lock on the data directory, which the store's process shares. */
   lockFd: number;
-  /** Called once when a store keeps exiting and is not restarted. */
+  /** Called once if a store exits repeatedly and is not started again. */
   onGivenUp(reason: Error): void;
   /** Cancels a running start. */
   signal?: AbortSignal | undefined;
@@ -39,14 +39,14 @@ export interface StoreCommand {
    */
   holdStdin?: boolean;
   stopSignal: NodeJS.Signals;
-  /** True when the store answers. Called repeatedly until then. */
+  /** Returns whether the store answers. Called repeatedly until it does. */
   isReady(): Promise<boolean>;
 }
 
 const READY_WITHIN_MS = 120_000;
 const READY_POLL_MS = 25;
 /**
- * How long a store may take to stop before it gets SIGKILL, which damages no store. With this limit, a stop takes less
+ * How long a store can take to stop before it gets SIGKILL, which damages no store. With this limit, a stop takes less
  * than ten seconds, including the services' grace period.
  */
 const STOP_GRACE_MS = 3_500;
@@ -74,8 +74,8 @@ export class StoreProcess {
 
   /**
    * Starts the program. Resolves when the store answers.
-   * @throws Error with the last lines of the program's log when it exits before that
-   * @throws the signal's reason when it is aborted before that. The program is not running in either case.
+   * @throws Error if it does not answer in time; with the last lines of its log if it exits before that
+   * @throws the signal's reason if the signal is aborted before that. The program is not running in either case.
    */
   static async start(host: StoreHost, command: StoreCommand): Promise<StoreProcess> {
     const { signal } = host;
@@ -129,7 +129,8 @@ export class StoreProcess {
       if (Date.now() > deadline) throw new Error(`${name} did not answer in ${READY_WITHIN_MS / 1000} s`);
       await after(READY_POLL_MS);
     }
-    // Another program may have taken the port first. Then the started program has exited, or will exit soon.
+    // It is possible that another program has taken the port first. Then the started program has exited, or will exit
+    // soon.
     if (hasEnded(child)) throw new Error(`${name} ended while starting: ${this.lastLogLines()}`);
     child.once('exit', (code, signal) => this.onUnexpectedExit(code, signal));
   }
@@ -244,7 +245,7 @@ export async function endOrphan(
   const identity = parseIdentity(text);
   const isOurs =
     identity && isRunning(identity) && commandLine(identity.pid).some((word) => word.includes(dataDir));
-  // If the process is not ours, the file is kept, because it may identify a process of another container, which is not
+  // If the process is not ours, the file is kept, because it can identify a process of another container, which is not
   // visible here.
   if (!isOurs) return false;
   await endProcess(identity, signal, STOP_GRACE_MS);

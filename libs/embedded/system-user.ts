@@ -16,7 +16,7 @@ export function systemUser(name: string, setting: string): Owner {
   if (known) return known;
   const args = ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', name];
   const made = spawnSync('/usr/sbin/useradd', args, { env: childEnvironment() });
-  // Another start may have created the user at the same moment.
+  // It is possible that another start has created the user at the same moment.
   const found = lookUp(name);
   if (!found)
     throw new Error(

@@ -6,9 +6,9 @@ const USER = 'earshot';
 /**
  * Returns the user that runs a store if this process is root: the system user `earshot` (created if missing), who
  * becomes the owner of the store's files. If that user cannot be created, or cannot reach the data or the programs (a
- * checkout in /root), the store runs as root, and a log line says so.
+ * checkout in /root), the store runs as root, and a log line reports it.
  * @param programs files that the user must be able to read
- * @param own files that the store writes, and files that only the store may read
+ * @param own files that the store writes, and files that only the store is allowed to read
  * @returns undefined to run as this process's user
  */
 export function unprivileged(

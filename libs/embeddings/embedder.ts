@@ -13,7 +13,7 @@ export interface Embedder {
 }
 
 /**
- * The server of the embeddings cannot be reached, refuses requests, or does not answer correctly. A later attempt may
+ * The server of the embeddings cannot be reached, refuses requests, or does not answer correctly. A later attempt can
  * succeed.
  */
 export class EmbeddingsUnavailable extends Error {

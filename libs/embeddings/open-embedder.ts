@@ -10,7 +10,7 @@ export const EMBEDDINGS_SETTINGS = ['EMBEDDINGS_URL', 'EMBEDDINGS_MODEL', 'EMBED
 /** Values of these settings. */
 export type EmbeddingsSettings = Settings<(typeof EMBEDDINGS_SETTINGS)[number]>;
 
-/** @throws SettingsError if EMBEDDINGS_URL is set without EMBEDDINGS_MODEL */
+/** Checks the settings. @throws SettingsError if EMBEDDINGS_URL is set without EMBEDDINGS_MODEL */
 export function checkEmbeddings(settings: EmbeddingsSettings): void {
   if (settings.EMBEDDINGS_URL !== '' && settings.EMBEDDINGS_MODEL === '')
     throw new SettingsError(

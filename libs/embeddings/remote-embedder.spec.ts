@@ -31,7 +31,7 @@ const answer: Respond = (input) => ({
   body: { data: input.map((text, index) => ({ index, embedding: [text.length, 1, 0] })).reverse() },
 });
 
-it('sends the texts in batches to the operator’s address, and returns unit vectors in order', async () => {
+it('the embedder sends the texts in batches to the operator’s address, and returns unit vectors in order', async () => {
   const { embedder, requests } = embedderOf(answer);
   const texts = Array.from({ length: 100 }, (_, n) => 'x'.repeat(n));
   const found = await embedder.embed(texts);
@@ -42,14 +42,14 @@ it('sends the texts in batches to the operator’s address, and returns unit vec
   expect(requests[0]).toMatchObject({ trusted: true, headers: { authorization: 'Bearer secret' } });
 });
 
-it('cuts long texts, and sends no authorization without a token', async () => {
+it('the embedder cuts long texts, and sends no authorization without a token', async () => {
   const { embedder, requests } = embedderOf(answer, '');
   await embedder.embed(['y'.repeat(100_000)]);
   expect(String(requests[0]?.body).length).toBeLessThan(9_000);
   expect(requests[0]?.headers).not.toHaveProperty('authorization');
 });
 
-it('leaves out only the text that the server refuses', async () => {
+it('the embedder returns an empty vector only for the text that the server refuses', async () => {
   const { embedder } = embedderOf((input, request) =>
     input.includes('bad') ? { status: 400, body: 'no' } : answer(input, request),
   );
@@ -58,9 +58,9 @@ it('leaves out only the text that the server refuses', async () => {
 });
 
 it.each<[string, Respond]>([
-  ['429', () => ({ status: 429, body: {} })],
-  ['500', () => ({ status: 500, body: 'oh' })],
-  ['401', () => ({ status: 401, body: {} })],
+  ['the status 429', () => ({ status: 429, body: {} })],
+  ['the status 500', () => ({ status: 500, body: 'oh' })],
+  ['the status 401', () => ({ status: 401, body: {} })],
   ['a response that is not JSON', () => ({ status: 200, body: '<html>' })],
   ['too few vectors', () => ({ status: 200, body: { data: [] } })],
   [
@@ -85,6 +85,6 @@ it.each<[string, Respond]>([
       throw new OutboundError('network', '127.0.0.1 refused the connection');
     },
   ],
-])('reports that the server is unavailable after %s', async (_, respond) => {
+])('the embedder reports that the server is unavailable after %s', async (_, respond) => {
   await expect(embedderOf(respond).embedder.embed(['a', 'b'])).rejects.toThrow(EmbeddingsUnavailable);
 });

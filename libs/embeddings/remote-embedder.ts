@@ -85,7 +85,10 @@ export class RemoteEmbedder implements Embedder {
     }
   }
 
-  /** @throws EmbeddingsUnavailable if the answer does not contain one vector for each text, all of the same length */
+  /**
+   * Reads the vectors of an answer.
+   * @throws EmbeddingsUnavailable if the answer does not contain one vector for each text, all of the same length
+   */
   private vectorsOf(bytes: Uint8Array, count: number): Uint8Array[] {
     const data = dataOf(bytes);
     const vectors = new Map(data.map(({ index, embedding }) => [index, embedding]));

@@ -45,7 +45,7 @@ describe('the tokenizer', () => {
     expect(SENTENCES.map((text) => tokenizer.encode(text))).toEqual(ORIGINAL.ids);
   });
 
-  it('returns valid ids for any text, and no ids for a text without visible characters', () => {
+  it('returns valid ids for generated texts, and no ids for a text without visible characters', () => {
     expect(['', ' \n\t '].map((text) => tokenizer.encode(text))).toEqual([[], []]);
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {

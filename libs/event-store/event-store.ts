@@ -45,7 +45,7 @@ export class EventStore {
   /**
    * Appends one message on the condition that the subject's last sequence is `expectedSeq` (0: no message yet).
    * @returns the message's sequence in the stream
-   * @throws AppendConflict when the condition does not hold, or when the same message id was stored before
+   * @throws AppendConflict if the condition does not hold, or if the same message id was stored before
    */
   async append(subject: string, data: Uint8Array, expectedSeq: number, msgId: string): Promise<number> {
     try {
@@ -71,19 +71,21 @@ export class EventStore {
   }
 
   /**
-   * Like `publish`, for many messages in one call, with one inbox for all replies of the server: a separate request for
-   * each message takes several times as long. Unanswered messages are sent again. Their message ids make this harmless.
-   * @throws Outage when the server did not answer for a message, Error when it refused one
+   * Publishes many messages in one call, with one inbox for all replies of the server: a separate request for each
+   * message takes several times as long. Unanswered messages are sent again. Their message ids make this harmless.
+   * @throws Outage if the server did not answer for a message or cannot store anything now, Error if it refused a
+   *   message
    */
   async publishAll(messages: readonly Unstored[]): Promise<void> {
     await this.storeAll(messages);
   }
 
   /**
-   * Like `append`, for messages of many subjects in one call.
+   * Appends messages of many subjects in one call, each under its own condition.
    * @returns the messages that were not stored because the condition does not hold, or because their ids were stored
    *   before
-   * @throws Outage when the server did not answer for a message, Error when it refused one
+   * @throws Outage if the server did not answer for a message or cannot store anything now, Error if it refused a
+   *   message
    */
   appendAll<T extends Unstored & { expectedSeq: number }>(messages: readonly T[]): Promise<Set<T>> {
     return this.storeAll(messages);
@@ -122,7 +124,7 @@ export class EventStore {
     return conflicts;
   }
 
-  /** Returns the sequence of the subject's last message; 0 when it has none. */
+  /** Returns the sequence of the subject's last message; 0 if it has none. */
   async lastSeq(stream: StreamName, subject: string): Promise<number> {
     const last = await this.get(stream, { last_by_subj: subject });
     return last?.seq ?? 0;
@@ -170,7 +172,7 @@ export class EventStore {
 
   /**
    * Deletes every message of a subject (wildcards allowed), one by one, and overwrites its bytes. `streams.purge` with
-   * a filter would be one call, but nats-server 2.9.10 then drops the pending and retried messages of every wider
+   * a filter would be one call. But nats-server 2.9.10 then drops the pending and retried messages of every wider
    * consumer of the stream: 94 of 96 messages in one measurement, without a log line. It also leaves the bytes on the
    * disk.
    * @param before only messages with a smaller sequence
@@ -184,7 +186,7 @@ export class EventStore {
     }
   }
 
-  /** Returns the message at a sequence of the stream; undefined when it has been deleted. */
+  /** Returns the message at a sequence of the stream; undefined if it has been deleted. */
   async at(stream: StreamName, seq: number): Promise<Stored | undefined> {
     const found = await this.get(stream, { seq });
     return found ? { seq: found.seq, data: found.data, subject: found.subject } : undefined;

@@ -39,7 +39,9 @@ export interface WindowResult<T> {
   refused: boolean;
 }
 
-/** Publishes messages to their streams and waits until the server has answered for each. */
+/**
+ * Publishes messages to their streams, and waits at most `ANSWERS_WITHIN_MS` until the server has answered for each.
+ */
 export function publishWindow<T extends Unstored>(
   { nc, inboxPrefix }: Bus,
   messages: readonly T[],
@@ -97,7 +99,7 @@ interface ServerRefusal {
   isOutage: boolean;
 }
 
-/** The server answers `{"stream": …, "seq": …}` or an error, and 503 when no stream has the subject. */
+/** The server answers `{"stream": …, "seq": …}` or an error, and 503 if no stream has the subject. */
 function refusalIn(answer: Msg): ServerRefusal | 'conflict' | undefined {
   if (answer.headers?.code === 503) return { reason: 'no stream has this subject', isOutage: true };
   const { error, stream, duplicate } = JSON.parse(answer.string()) as {

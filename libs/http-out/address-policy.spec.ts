@@ -5,7 +5,7 @@ import { privateIpv4, publicIpv4, v4InV6 } from './testing/addresses.js';
 const permits = createAddressPolicy([]);
 
 describe('the policy for outbound addresses', () => {
-  it('refuses every private, loopback, link-local, shared, multicast and reserved IPv4 address', () => {
+  it('refuses private, loopback, link-local, shared, multicast and reserved IPv4 addresses', () => {
     fc.assert(fc.property(privateIpv4, (address) => !permits(address)));
   });
 
@@ -13,7 +13,7 @@ describe('the policy for outbound addresses', () => {
     fc.assert(fc.property(publicIpv4, (address) => permits(address)));
   });
 
-  it('refuses a private IPv4 address inside an IPv6 address, in every embedding', () => {
+  it('refuses a private IPv4 address inside an IPv6 address, in eleven embeddings', () => {
     fc.assert(fc.property(privateIpv4, v4InV6, (address, embed) => !permits(embed(address))));
   });
 
@@ -65,7 +65,7 @@ describe('the policy for outbound addresses', () => {
   });
 });
 
-describe('reading EGRESS_ALLOW', () => {
+describe('the parser of EGRESS_ALLOW', () => {
   it.each([
     [undefined, []],
     ['', []],

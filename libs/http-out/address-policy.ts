@@ -39,7 +39,7 @@ export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
 }
 
 /**
- * Reads `EGRESS_ALLOW`: CIDRs or single addresses, separated by commas or spaces; may be empty or absent.
+ * Reads `EGRESS_ALLOW`: CIDRs or single addresses, separated by commas or spaces; can be empty or absent.
  * @throws Error that names the faulty entry
  */
 export function parseEgressAllow(text: string | undefined): string[] {
@@ -73,7 +73,7 @@ function isPublic(address: Address): boolean {
   return address.range() === 'unicast' && within(address, GLOBAL_UNICAST) && !isIsatap(address);
 }
 
-// ISATAP (RFC 5214) puts an IPv4 address behind 0:5efe or 200:5efe with any prefix.
+// ISATAP (RFC 5214) puts an IPv4 address after 0:5efe or 200:5efe with any prefix.
 function isIsatap(address: ipaddr.IPv6): boolean {
   const [, , , , high = 0, low = 0] = address.parts;
   return low === 0x5efe && (high === 0 || high === 0x0200);

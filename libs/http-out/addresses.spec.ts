@@ -18,7 +18,7 @@ const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
 );
 
 describe('the client, with an address in the URL,', () => {
-  it('refuses private addresses in every spelling, without connecting', async () => {
+  it('refuses private addresses in many spellings, without connecting', async () => {
     const http = guardedClient({ allow: [] });
     const hosts = fc.oneof(
       fc.tuple(privateIpv4, v4Spelling).map(([address, spell]) => spell(address)),
@@ -79,7 +79,7 @@ describe('the client, with an address in the URL,', () => {
     expect(server.connections()).toBe(connections);
   });
 
-  it('reaches any address when the request is trusted, over separate connections', async () => {
+  it('reaches a private address if the request is trusted, over separate connections', async () => {
     const server = await loopbackServer();
     const http = guardedClient();
     expect((await http.request(get(server.origin, { trusted: true }))).status).toBe(200);
@@ -88,7 +88,7 @@ describe('the client, with an address in the URL,', () => {
 });
 
 describe('the client, with addresses from DNS,', () => {
-  it('refuses a name when any of its answers is private', async () => {
+  it('refuses a name if any of its answers is private', async () => {
     let answers: string[] = [];
     const http = guardedClient({ resolve: () => Promise.resolve(answers) });
     let names = 0;
@@ -125,13 +125,13 @@ describe('the client, with addresses from DNS,', () => {
     ['is unknown', () => Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' }))],
     ['is refused by the name server', () => Promise.reject(Object.assign(new Error(), { code: 'EREFUSED' }))],
     ['cannot be looked up', () => Promise.reject(Object.assign(new Error(), { code: 'EAI_AGAIN' }))],
-  ])('reports the same error for a name that %s', async (_, resolve) => {
+  ])('reports the same text for a name that %s', async (_, resolve) => {
     const fault = await faultOf(guardedClient({ resolve }).request(get('http://inside.example/x?token=1')));
     expect(fault.replace(/^\w+: /, '')).toBe(notAllowed('inside.example'));
     expect(fault).toContain('address not allowed');
   });
 
-  it('keeps its deadline when the name server does not answer', async () => {
+  it('keeps its deadline if the name server does not answer', async () => {
     const http = guardedClient({ resolve: () => new Promise(() => undefined) });
     expect(await faultOf(http.request(get('http://slow.example/', { deadlineMs: 30 })))).toBe(
       'timeout: slow.example did not answer completely within 0.03 s',

@@ -57,7 +57,7 @@ describe('a request with a callback', () => {
     ]);
   });
 
-  it('does not reach a private address that is in the URL or behind a name', async () => {
+  it('does not reach a private address, written as an IP address or as `localhost`', async () => {
     const server = await loopbackServer();
     const { port } = new URL(server.origin);
     for (const host of ['127.0.0.1', '2130706433', 'localhost'])
@@ -74,7 +74,7 @@ describe('a request with a callback', () => {
     expect(answer?.status).toBe(302);
   });
 
-  it('ends at its deadline when no answer comes, and calls back once', async () => {
+  it('ends at its deadline if no answer comes, and calls back once', async () => {
     const server = await allowedServer(() => undefined);
     const outcomes = await outcomesOf(post(server.origin, { deadlineMs: 50 }));
     await new Promise((resolve) => setImmediate(resolve));
@@ -88,7 +88,7 @@ describe('a request with a callback', () => {
     expect(await faultOf(post(server.origin))).toMatch(/^too_large: /);
   });
 
-  it('is refused when the client is closed', async () => {
+  it('is refused if the client is closed', async () => {
     const http = openClient();
     await http.close();
     expect(await faultOf(post('http://127.0.0.2/'), http)).toMatch(/^network: .*stopping/);

@@ -44,7 +44,7 @@ export function exchange(
   }
 }
 
-/** Records the request as a span without path and query, because they may contain secrets. */
+/** Records the request as a span without path and query, because they can contain secrets. */
 function traced(method: string, host: string, callback: AnswerCallback): AnswerCallback {
   const span = beginSpan(method, SpanKind.CLIENT, { 'http.request.method': method, 'server.address': host });
   if (!span) return callback;
@@ -77,7 +77,7 @@ class Exchange implements Dispatcher.DispatchHandler, BodyEvents {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
-    // The request has waited in the queue beyond its deadline, so it must not be sent any more.
+    // A request that has waited in the queue beyond its deadline must not be sent any more.
     if (this.settled) controller.abort(SETTLED);
   }
 

@@ -66,7 +66,7 @@ function answerLookup(addresses: readonly string[], options: LookupOptions, call
 
 async function addressesOf(hostname: string, permits: AddressPolicy, resolve: Resolve): Promise<string[]> {
   const name = hostname.toLowerCase().replace(/\.$/, '');
-  // RFC 6761: `localhost` is always loopback, so no name server is asked. The policy may allow one of its two addresses
+  // RFC 6761: `localhost` is always loopback, so no name server is asked. The policy can allow one of its two addresses
   // and block the other.
   if (isLocalhost(name)) {
     const open = LOOPBACK.filter(permits);

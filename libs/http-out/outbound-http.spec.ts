@@ -41,7 +41,7 @@ describe('the deadline', () => {
   });
 });
 
-describe('the size limit', () => {
+describe('a client that reads the body of an answer', () => {
   const encodings: [string, (data: Buffer) => Buffer][] = [
     ['gzip', gzipSync],
     ['deflate', deflateSync],
@@ -49,7 +49,7 @@ describe('the size limit', () => {
     ['br', (data) => brotliCompressSync(data, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
   ];
 
-  it.each(encodings)('applies after decoding to an answer in %s', async (encoding, compress) => {
+  it.each(encodings)('limits the size after decoding, for an answer in %s', async (encoding, compress) => {
     const bomb = compress(Buffer.alloc(50_000_000));
     const server = await allowedServer((request, response) => {
       response.setHeader('content-encoding', encoding);
@@ -64,7 +64,7 @@ describe('the size limit', () => {
     expect(cut.bytes.length).toBe(1_000);
   });
 
-  it('truncates a longer answer when the caller only needs its beginning', async () => {
+  it('truncates a longer answer if the caller asks for this', async () => {
     const server = await allowedServer((_, response) => {
       response.write('0123456789');
       response.write('0123456789');
@@ -118,7 +118,7 @@ describe('cookies', () => {
     expect(await cookiesOf(`${server.origin}/one`)).toEqual(['b=2; Path=/']);
   });
 
-  it('are absent when the answer sets none', async () => {
+  it('are absent if the answer sets none', async () => {
     const server = await allowedServer((_, response) => response.end());
     expect(await guardedClient().request(get(server.origin))).not.toHaveProperty('setCookies');
   });

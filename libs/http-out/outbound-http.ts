@@ -85,7 +85,7 @@ export interface OutboundHttp {
 /** The client for outbound HTTP, which also supports callbacks instead of promises. */
 export interface OutboundDispatcher extends OutboundHttp {
   /**
-   * Like `request` with `redirects: 'none'`.
+   * Sends a request like `request` with `redirects: 'none'`.
    * @param callback called once, with an error or a response; possibly before `dispatch` returns
    */
   dispatch(request: OutboundDispatch, callback: AnswerCallback): void;

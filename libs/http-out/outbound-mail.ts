@@ -5,7 +5,7 @@ import { MailTurns } from './mail-turns.js';
 
 /** Options of the mail client. */
 export interface OutboundMailOptions {
-  /** `SMTP_URL`: the operator's own server, so its address may be private. */
+  /** `SMTP_URL`: the operator's own server, so its address can be private. */
   url: string;
   /**
    * `MAIL_FROM`. If it is empty, the sender is earshot@ and the host of the server; earshot@localhost if the server is an
@@ -48,13 +48,14 @@ export interface MailOutcome {
 /** The only client for outbound mail. */
 export interface OutboundMail {
   /**
-   * True if another mail of the account would probably get a connection in time: fewer than 100 mails of the account
-   * wait.
+   * Returns true if another mail of the account would probably get a connection in time: fewer than 100 mails of the
+   * account wait.
    */
   hasRoom(accountId: string): boolean;
   /**
-   * @returns undefined if the mail got no connection within `MAIL_WAIT_MS`, or before `close`: nothing was sent, and
-   *   nothing has failed
+   * Sends a mail.
+   * @returns the outcome; undefined if the mail got no connection within `MAIL_WAIT_MS`, or before `close`: nothing was
+   *   sent, and nothing has failed.
    */
   send(mail: OutboundMailMessage): Promise<MailOutcome | undefined>;
   /** Closes the connections. Running mails fail. Waiting mails are never sent, and their `send` returns undefined. */
@@ -82,7 +83,7 @@ interface SmtpError extends Error {
 }
 
 /**
- * Creates the mail client. TLS is used when the server offers it, and is required unless the server is on loopback or
+ * Creates the mail client. TLS is used if the server offers it, and is required unless the server is on loopback or
  * `requireTls` is false. Certificates are checked, except on loopback.
  */
 export function createOutboundMail({ url, from, requireTls }: OutboundMailOptions): OutboundMail {

@@ -8,7 +8,7 @@ import {
 } from './testing/client-and-servers.js';
 
 describe('redirects', () => {
-  it('are returned unchanged when they are not followed', async () => {
+  it('are returned unchanged if they are not followed', async () => {
     const server = await allowedServer((_, response) => response.writeHead(302, { location: '/b' }).end());
     expect((await guardedClient().request(get(`${server.origin}/a`))).status).toBe(302);
     expect(server.requests.length).toBe(1);
@@ -82,7 +82,7 @@ describe('redirects', () => {
     );
   });
 
-  it('drop credentials when they lead to another host, and bodies when they become a GET', async () => {
+  it('drop credentials if they lead to another host, and drop the body if the request becomes a GET', async () => {
     const second = await allowedServer((request, response) => {
       response.end(
         JSON.stringify([request.method, request.headers.authorization, request.headers['x-kept']]),

@@ -15,7 +15,7 @@ const PERMANENT = new Set([301, 308]);
 const FOR_ONE_ORIGIN = new Set(['authorization', 'cookie', 'proxy-authorization']);
 const OF_A_BODY = new Set(['content-type', 'content-length', 'content-encoding']);
 
-/** True for the statuses of permanent redirects. */
+/** Returns true for the statuses of permanent redirects. */
 export function isPermanentRedirect(status: number): boolean {
   return PERMANENT.has(status);
 }
@@ -28,7 +28,7 @@ export function nextHop(hop: Hop, answer: Answer): Hop | undefined {
   if (!REDIRECTS.has(answer.status)) return undefined;
   const from = new URL(hop.url);
   const to = locationOf(answer, from);
-  // Clients turn a POST into a GET after 301, 302 and 303; 307 and 308 exist to keep the method.
+  // Clients change a POST to a GET after 301, 302 and 303; 307 and 308 exist to keep the method.
   const keepsBody = answer.status >= 307 || hop.method === 'GET' || hop.method === 'HEAD';
   const dropped = (name: string) =>
     (to.origin !== from.origin && FOR_ONE_ORIGIN.has(name)) || (!keepsBody && OF_A_BODY.has(name));

@@ -20,8 +20,8 @@ const TARGETS_KEPT = 5_000;
 const CACHED_URL_LENGTH = 2_048;
 
 /**
- * Makes a function that reads URLs and caches the latest results, because the same few thousand URLs are requested again and again. The
- * function throws OutboundError `invalid_url` for an address that cannot be requested.
+ * Makes a function that reads URLs. The function caches the latest results, because the same few thousand URLs are
+ * requested again and again. The function throws OutboundError `invalid_url` for an address that cannot be requested.
  */
 export function createTargetReader(): (url: string) => Target {
   const kept = new LRUCache<string, Target>({ max: TARGETS_KEPT });
@@ -34,7 +34,7 @@ export function createTargetReader(): (url: string) => Target {
   };
 }
 
-/** @throws OutboundError `blocked` when the host of the URL is an IP address that is not allowed */
+/** Checks the host of a URL. @throws OutboundError `blocked` if the host is an IP address that is not allowed */
 export function checkLiteral(target: Target, permits: AddressPolicy): void {
   if (target.literal !== undefined && !permits(target.literal)) {
     throw new OutboundError('blocked', notAllowed(target.host));

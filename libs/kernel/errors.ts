@@ -2,7 +2,7 @@
 export interface Fault {
   path: string;
   message: string;
-  /** A specific code, returned when this is the only fault; otherwise the code is `VALIDATION`. */
+  /** A specific code, returned if this is the only fault; otherwise the code is `VALIDATION`. */
   code?: string;
 }
 
@@ -66,7 +66,10 @@ export class Refusal extends Error {
     return new Refusal('conflict', code, message);
   }
 
-  /** @param needed the maximum cost of the work, in credits */
+  /**
+   * Returns the refusal of work that the credits do not cover.
+   * @param needed the maximum cost of the work, in credits
+   */
   static insufficientCredits(needed: number, available: number): Refusal {
     const message = `${needed} ${needed === 1 ? 'credit is' : 'credits are'} needed, ${available} ${available === 1 ? 'is' : 'are'} left`;
     return new Refusal('not-covered', 'INSUFFICIENT_CREDITS', message, [{ path: 'credits', message }]);
@@ -103,8 +106,9 @@ function shortened(text: string): string {
 const MAX_MESSAGE_BYTES = 900 * 1024;
 
 /**
+ * Refuses bytes that do not fit into a message.
  * @param remedy advice for the caller
- * @throws Refusal `too-large` when the bytes do not fit into a message
+ * @throws Refusal `too-large`
  */
 export function refuseOversize(what: string, bytes: number, remedy?: string): void {
   if (bytes > MAX_MESSAGE_BYTES)

@@ -63,14 +63,14 @@ export function exploredIdOf(exploreId: string, source: string): string {
 }
 
 /**
- * Returns the id of an account's webhook address that is the target of deliveries. The address may contain a secret;
+ * Returns the id of an account's webhook address that is the target of deliveries. The address can contain a secret;
  * the id does not.
  */
 export function endpointIdOf(accountId: string, url: string): string {
   return derivedId('endpoint', accountId, url);
 }
 
-/** True if the text is a UUID: 32 hexadecimal digits with hyphens. */
+/** Returns true if the text is a UUID: 32 hexadecimal digits with hyphens. */
 export function isId(text: string): boolean {
   return validate(text);
 }

@@ -1,7 +1,7 @@
 /**
- * Adds the product of a matrix and a vector to `sums`, one number for each row. Four rows are computed together,
- * which takes less than half of the time of one row after another. Each sum adds its products in the order of the columns, so the result is exactly
- * the same as without this optimization.
+ * Adds the product of a matrix and a vector to `sums`, one number for each row. Four rows are computed together, which
+ * takes less than half of the time of one row after another. Each sum adds its products in the order of the columns, so
+ * the result is exactly the same as without this optimization.
  * @param matrix row after row; each row has `stride` numbers, of which only the first `vector.length` are used
  */
 export function addProducts(

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 export interface Repetition {
   /** Pause between the end of a run and the start of the next run, in ms. */
   pauseMs: number;
-  /** @returns true when there is more to do: the next run begins without a pause */
+  /** @returns true if there is more to do: the next run begins without a pause */
   run(signal: AbortSignal): Promise<boolean | void>;
   /** Receives the error of a run. The next run starts after the pause. */
   failed(error: unknown): void;

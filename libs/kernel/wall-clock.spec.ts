@@ -42,7 +42,7 @@ describe('the next midnight', () => {
     ['before clocks go back', '2026-11-01T07:30:00.000Z', '2026-11-02T08:00:00.000Z'],
     ['in the hour that occurs twice', '2026-11-01T09:30:00.000Z', '2026-11-02T08:00:00.000Z'],
     ['New Year’s Eve', '2026-12-31T23:00:00.000Z', '2027-01-01T08:00:00.000Z'],
-  ])('in California, seen from %s (%s), is %s', (_, now, midnight) => {
+  ])('is correct in California for this case: %s (now %s, midnight %s)', (_, now, midnight) => {
     expect(pacific(new Date(now)).toISOString()).toBe(midnight);
   });
 

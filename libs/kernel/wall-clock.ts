@@ -1,8 +1,8 @@
 import { DateTime, IANAZone } from 'luxon';
 
 /**
- * The instant of an ISO 8601 date-time. A time without an offset is local time in the zone. A local time that is
- * skipped when clocks go forward is moved by the length of the gap.
+ * Returns the instant of an ISO 8601 date-time. A time without an offset is local time in the zone. A local time that
+ * is skipped when clocks go forward is moved by the length of the gap.
  * @param timeZone IANA
  * @returns milliseconds since 1970; NaN if the text is not a date-time
  */
@@ -11,19 +11,20 @@ export function instantIn(text: string, timeZone: string): number {
   return DateTime.fromISO(text.replace(' ', 'T'), { zone: timeZone }).toMillis();
 }
 
-/** Whether the text is the name of an IANA time zone. */
+/** Returns whether the text is the name of an IANA time zone. */
 export function isTimeZone(text: string): boolean {
   // Newer engines also accept offsets as time zones.
   return /^[A-Za-z]/.test(text) && IANAZone.isValidZone(text);
 }
 
-/** Whether an ISO 8601 date-time contains an offset, so that it is an instant without a time zone. */
+/** Returns whether an ISO 8601 date-time contains an offset, so that it is an instant without a time zone. */
 export function hasOffset(text: string): boolean {
   return /(Z|T.*[+-]\d{2}:?\d{2}| .*[+-]\d{2}:?\d{2})$/.test(text);
 }
 
 /**
- * The first midnight after an instant, in the time zone in which a server counts its days.
+ * Returns a function that returns the first midnight after an instant, in the time zone in which a server counts its
+ * days.
  * @param timeZone IANA
  */
 export function nextMidnightIn(timeZone: string): (now: Date) => Date {

@@ -38,7 +38,7 @@ const completion = (message: object, more: object = {}) => ({
   ...more,
 });
 
-it('sends one request to the address, with the token and without data about this machine', async () => {
+it('the chat client sends one request to the address, with the token and without data about this machine', async () => {
   const answer = await ask(json(completion({ content: '{}' })));
   expect(answer).toEqual({
     text: '{}',
@@ -55,7 +55,7 @@ it('sends one request to the address, with the token and without data about this
   expect(Object.keys(request?.headers ?? {}).filter((name) => name.startsWith('x-'))).toEqual([]);
 });
 
-it('sends no authorization without a token', async () => {
+it('the chat client sends no authorization without a token', async () => {
   await ask(json(completion({ content: '{}' })), { token: '' });
   expect(server?.requests[0]?.headers).not.toHaveProperty('authorization');
 });
@@ -67,11 +67,11 @@ it.each<[string, Respond]>([
     'absurd counts of tokens',
     json(completion({ content: '' }, { usage: { prompt_tokens: -1, completion_tokens: 1e300 } })),
   ],
-])('reads %s as an empty answer', async (_, respond) => {
+])('the chat client reads %s as an empty answer', async (_, respond) => {
   expect(await ask(respond)).toMatchObject({ text: '', isDeclined: false });
 });
 
-it('recognises answers that were cut off, and answers that the model declined', async () => {
+it('the chat client recognises answers that were cut off, and answers that the model declined', async () => {
   const cut = completion({ content: '{"it' });
   cut.choices[0]!.finish_reason = 'length';
   expect(await ask(json(cut))).toMatchObject({ isCut: true });
@@ -103,7 +103,7 @@ it.each<[string, string, Respond]>([
     'half a body',
     (_, r) => void r.writeHead(200, { 'content-length': 1000 }).write('{', () => r.destroy()),
   ],
-])('reports %s for %s', async (kind, _, respond) => {
+])('the chat client reports %s for %s', async (kind, _, respond) => {
   await expect(ask(respond)).rejects.toMatchObject({ name: 'LlmError', kind });
   expect(server?.requests).toHaveLength(1);
 });
@@ -117,7 +117,7 @@ it.each([
     'of 100 MB that is compressed',
     (_: IncomingMessage, r: ServerResponse) => r.writeHead(200, { 'content-encoding': 'gzip' }).end(BOMB),
   ],
-])('stops reading an answer %s', async (_, respond) => {
+])('the chat client stops reading an answer %s', async (_, respond) => {
   await expect(ask(respond)).rejects.toMatchObject({ kind: 'too_large' });
 });
 
@@ -132,7 +132,7 @@ function endless(response: ServerResponse): void {
   more();
 }
 
-it('ends at its deadline when the server hangs, or answers slowly without an end', async () => {
+it('the chat client ends at its deadline if the server hangs, or answers slowly without an end', async () => {
   await expect(ask(() => undefined, { withinMs: 100 })).rejects.toMatchObject({ kind: 'timeout' });
   await server?.close();
   const drip: Respond = (_, response) => {
@@ -143,7 +143,7 @@ it('ends at its deadline when the server hangs, or answers slowly without an end
   await expect(ask(drip, { withinMs: 100 })).rejects.toMatchObject({ kind: 'timeout' });
 });
 
-it('reports how long the server asks to wait, for rate limits and for outages', async () => {
+it('the chat client reports how long the server asks to wait, for rate limits and for outages', async () => {
   const asks =
     (status: number): Respond =>
     (_, r) =>
@@ -153,7 +153,7 @@ it('reports how long the server asks to wait, for rate limits and for outages', 
   await expect(ask(asks(503))).rejects.toMatchObject({ retryAfterMs: 7_000 });
 });
 
-it('never repeats the token, which servers put into their messages', async () => {
+it('the chat client never repeats the token, which servers put into their messages', async () => {
   const refused = ask(json({ error: { message: `Incorrect API key provided: ${TOKEN}.\u0000\nBye` } }, 401));
   await expect(refused).rejects.toMatchObject({
     message: expect.stringContaining('Incorrect API key provided: …. Bye'),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ChatMessage } from './chat-client.js';
 import type { Checked, LlmItem, LlmReading } from './reading.js';
 
-/** The repair shows this many characters and faults of an invalid answer. */
+/** Maximum number of characters, and of faults, of an invalid answer that the repair shows. */
 const SHOWN_ANSWER = 4_000;
 const SHOWN_FAULTS = 20;
 
@@ -47,7 +47,7 @@ function strictSchema(schema: Schema): Schema {
 
 /**
  * Returns the first messages of a request. Each item is one line of JSON between two lines with a mark. The mark is a
- * hash of the items, so that no item can contain it; the JSON contains neither line ends nor the characters with which
+ * hash of the items, so that no item can contain it. The JSON contains neither line ends nor the characters with which
  * templates of models begin a message.
  */
 export function opening(reading: LlmReading<unknown>, items: readonly LlmItem[]): ChatMessage[] {

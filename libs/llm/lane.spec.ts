@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => lane.close());
 
-it('sends as many requests at the same time as its concurrency', async () => {
+it('the lane of the model sends as many requests at the same time as its concurrency', async () => {
   let running = 0;
   let max = 0;
   let release = () => {};
@@ -40,7 +40,7 @@ it('sends as many requests at the same time as its concurrency', async () => {
   expect([max, lane.room]).toEqual([2, 2]);
 });
 
-it('has no room when the requests that may be sent in quick succession are used up, and refuses a request whose turn would come too late', async () => {
+it('the lane of the model has no room if no more requests can be sent in quick succession, and refuses a request whose turn would come too late', async () => {
   for (let n = 0; n < 10; n += 1) await answer();
   expect(lane.room).toBe(0);
   await expect(lane.run(clock.ms + 500, () => Promise.resolve())).rejects.toMatchObject({ kind: 'no_turn' });
@@ -48,7 +48,7 @@ it('has no room when the requests that may be sent in quick succession are used 
   expect(lane.room).toBe(2);
 });
 
-it('waits as long as the server asks', async () => {
+it('the lane of the model waits as long as the server asks', async () => {
   await fail('rate_limited', 7_000);
   expect([lane.room, lane.blockedForMs, lane.isDown]).toEqual([0, 7_000, false]);
   await expect(lane.run(clock.ms + 6_000, () => Promise.resolve())).rejects.toMatchObject({
@@ -59,7 +59,7 @@ it('waits as long as the server asks', async () => {
   expect(await answer()).toBe('answer');
 });
 
-it('is down after five failures in a row, waits twice as long after each further failure, and tests the server with one request', async () => {
+it('the lane of the model is down after five failures in a row, waits twice as long after each further failure, and tests the server with one request', async () => {
   for (let n = 0; n < 4; n += 1) await fail('server_error');
   expect([lane.isDown, lane.blockedForMs]).toEqual([false, 0]);
   await fail('network');
@@ -78,7 +78,7 @@ it('is down after five failures in a row, waits twice as long after each further
   expect([lane.isDown, lane.room]).toEqual([false, 2]);
 });
 
-it('tests a server that is down after the wait that the server asks for, but not earlier than after the shortest wait', async () => {
+it('the lane of the model tests a server that is down after the wait that the server asks for, but not before the shortest wait is over', async () => {
   for (let n = 0; n < 4; n += 1) await fail('rate_limited', 0);
   expect(lane.blockedForMs).toBe(0);
   await fail('rate_limited', 0);
@@ -88,7 +88,7 @@ it('tests a server that is down after the wait that the server asks for, but not
   expect(lane.blockedForMs).toBe(30_000);
 });
 
-it('does not count requests that the server refuses, or that ended at their deadline, as failures', async () => {
+it('the lane of the model does not count requests that the server refuses, or that ended at their deadline, as failures', async () => {
   for (let n = 0; n < 6; n += 1) await fail('refused');
   for (let n = 0; n < 3; n += 1) await fail('server_error');
   await fail('deadline');
@@ -96,7 +96,7 @@ it('does not count requests that the server refuses, or that ended at their dead
   expect([lane.isDown, lane.blockedForMs]).toEqual([false, 0]);
 });
 
-it('refuses every request after it was closed', async () => {
+it('the lane of the model refuses every request after it was closed', async () => {
   lane.close();
   await expect(answer()).rejects.toMatchObject({ kind: 'network' });
 });

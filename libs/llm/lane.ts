@@ -45,6 +45,7 @@ export interface SharedTurns {
   /** Returns the present number of failures in a row. */
   failures(): Promise<number>;
   /**
+   * Ends a turn, and stores and returns the state of the server after the request.
    * @param nextState returns the state after the request, from the previous number of failures in a row;
    * undefined if the request does not show whether the server works
    */
@@ -75,9 +76,9 @@ const FIRST_WAIT_MS = 5_000;
 const MAX_WAIT_MS = 60_000;
 
 /**
- * Limits the requests to the language model: how many are sent at the same time, and how many per minute. Sends none
- * while the server has asked to wait. A server that is down is tested after each wait, with one request at a time,
- * until one succeeds. With shared turns, all processes together share one budget.
+ * Limits the requests to the language model: how many are sent at the same time, and how many per minute. Sends no
+ * request while the server has asked to wait. A server that is down is tested after each wait, with one request at a
+ * time, until one succeeds. With shared turns, all processes together share one budget.
  */
 export class LlmLane {
   private readonly queue: PQueue;
@@ -122,7 +123,7 @@ export class LlmLane {
     return this.failures >= DOWN_AFTER;
   }
 
-  /** Like `isDown`, but first reads whether another process has had a success in the meantime. */
+  /** Returns `isDown`, after reading whether another process has had a success in the meantime. */
   async isStillDown(): Promise<boolean> {
     if (this.isDown && this.shared) this.failures = await this.shared.failures();
     return this.isDown;
@@ -171,7 +172,7 @@ export class LlmLane {
     this.closing.abort();
   }
 
-  /** @returns the id of the shared turn, if turns are shared */
+  /** Waits for a turn. @returns the id of the shared turn, if turns are shared */
   private async turn(endsAt: number): Promise<string | undefined> {
     const turn = newId();
     const waitingSince = this.nowMs;

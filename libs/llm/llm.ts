@@ -16,7 +16,7 @@ export interface LlmOptions extends Omit<ChatOptions, 'http'>, LaneBudget {
 
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 20_000;
-/** A failing server is reported at most this often, for each kind of failure. */
+/** A failing server is logged at most once in this time, for each kind of failure. */
 const REPORT_EVERY_MS = 60_000;
 
 /** Asks the operator's language model. All requests share one lane. */
@@ -42,7 +42,8 @@ export class Llm {
   }
 
   /**
-   * Like `askOnce`, but tries again after temporary failures until `endsAt`. For callers that wait for the answer.
+   * Asks like `askOnce`, but tries again until `endsAt` after temporary failures, and if the lane has no turn. For
+   * callers that wait for the answer.
    * @throws LlmError of the last attempt
    */
   async ask<T>(reading: LlmReading<T>, items: readonly LlmItem[], endsAt: number): Promise<LlmAnswers<T>> {
@@ -97,7 +98,7 @@ export class Llm {
     await this.http.close();
   }
 
-  /** @param asked numbers of the items that the answer is about; by default all */
+  /** Reads the values of an answer. @param asked numbers of the items that the answer is about; by default all */
   private read<T>(
     { text, isDeclined }: Completion,
     { check }: LlmReading<T>,

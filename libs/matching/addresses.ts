@@ -42,7 +42,7 @@ function nextCandidate(text: string, from: number): number {
   return text.length;
 }
 
-/** True if a part of the range is in one of the spans, which are ordered and do not overlap. */
+/** Returns true if a part of the range is in one of the spans, which are ordered and do not overlap. */
 export function touchesAddress(spans: readonly AddressSpan[], start: number, end: number): boolean {
   let [low, high] = [0, spans.length];
   while (low < high) {
@@ -123,7 +123,7 @@ function schemeStart(text: string, start: number, end: number): number {
   return at;
 }
 
-/** A URL ends with the chunk, or at a closing bracket without an opening bracket. */
+/** Returns the end of a URL: the end of the chunk, or a closing bracket without an opening bracket. */
 function urlEnd(text: string, start: number, to: number): number {
   let open = 0;
   for (let at = start; at < to; at++) {
@@ -145,7 +145,8 @@ function isHostUnit(unit: number): boolean {
 }
 
 /**
- * Characters inside a host or inside the name before an @, but never at its ends.
+ * Returns true for characters that can be inside a host, or inside the name before an @, but not at the beginning or
+ * end of it.
  */
 function isHostInner(unit: number): boolean {
   return unit === 0x2d || unit === 0x2e || unit === 0x5f || unit === 0x2b;

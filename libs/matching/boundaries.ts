@@ -1,7 +1,7 @@
 import { Kind } from './characters.js';
 import type { FoldedText } from './fold.js';
 
-/** True if the position is not inside a word, a character or an emoji (0 and the length are boundaries). */
+/** Returns true if the position is not inside a word, a character or an emoji (0 and the length are boundaries). */
 export function isBoundary(text: FoldedText, at: number): boolean {
   if (at <= 0 || at >= text.length) return true;
   const kind = text.kinds[at]!;
@@ -9,7 +9,7 @@ export function isBoundary(text: FoldedText, at: number): boolean {
   return kind < Kind.word || kind !== text.kinds[at - 1];
 }
 
-/** True for kinds that may separate the words of a term: whitespace and dashes. */
+/** Returns true for kinds that can separate the words of a term: whitespace and dashes. */
 export function isGap(kind: number): boolean {
   return kind === Kind.space || kind === Kind.dash;
 }
@@ -28,7 +28,7 @@ export function tokenEnd(text: FoldedText, from: number): number {
 export const HASH_SEED = 0x811c9dc5 | 0;
 export const HASH_STEP = 0x01000193;
 
-/** FNV-1a over code units. Equal hashes are only a hint; the units are compared afterwards. */
+/** Returns the FNV-1a hash of code units. Equal hashes are only a hint; the units are compared afterwards. */
 export function hashOf(units: Uint16Array, from: number, to: number): number {
   let hash = HASH_SEED;
   for (let i = from; i < to; i++) hash = Math.imul(hash ^ units[i]!, HASH_STEP);

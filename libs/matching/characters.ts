@@ -60,29 +60,29 @@ export function kindOf(codePoint: number): number {
 }
 
 /**
- * True for a general diacritic (acute, dot below, keycap, …): it changes the preceding character into another
+ * Returns true for a general diacritic (acute, dot below, keycap, …): it changes the preceding character into another
  * character.
  */
 export function isDiacritic(codePoint: number): boolean {
   return kindOf(codePoint) === Kind.mark && DIACRITIC.test(String.fromCodePoint(codePoint));
 }
 
-/** True for an emoji that a zero-width joiner can join with another emoji. */
+/** Returns true for an emoji that a zero-width joiner can join with another emoji. */
 export function isPictograph(codePoint: number): boolean {
   return codePoint > 0xa8 && PICTOGRAPH.test(String.fromCodePoint(codePoint));
 }
 
-/** True for conjoining vowels and final consonants, which form one Hangul syllable with the preceding jamo. */
+/** Returns true for conjoining vowels and final consonants, which form one Hangul syllable with the preceding jamo. */
 export function isTrailingJamo(codePoint: number): boolean {
   return codePoint >= 0x1161 && codePoint <= 0x11c2;
 }
 
-/** True for the invisible characters that select a variant of a character, such as U+FE0F after ❤. */
+/** Returns true for the invisible characters that select a variant of a character, such as U+FE0F after ❤. */
 export function isVariationSelector(codePoint: number): boolean {
   return (codePoint >= 0xfe00 && codePoint <= 0xfe0f) || (codePoint >= 0xe0100 && codePoint <= 0xe01ef);
 }
 
-/** True for a jamo or a syllable, to which a trailing jamo can attach. */
+/** Returns true for a jamo or a syllable, to which a trailing jamo can attach. */
 export function isHangulBase(codePoint: number): boolean {
   return (codePoint >= 0x1100 && codePoint <= 0x11ff) || (codePoint >= 0xac00 && codePoint <= 0xd7a3);
 }

@@ -47,8 +47,8 @@ export class Folder implements FoldedText {
 
   /**
    * Folds case completely (ß becomes ss, ﬁ becomes fi, ς becomes σ, İ and ı become i), composes canonically, removes
-   * invisible characters, makes whitespace runs one space, and replaces dashes, apostrophes and full-width letters by
-   * their plain form.
+   * invisible characters, replaces each run of whitespace by one space, and replaces dashes, apostrophes and full-width
+   * letters by their plain form.
    */
   fold(text: string): FoldedText {
     this.length = 0;
@@ -75,7 +75,7 @@ export class Folder implements FoldedText {
       const unit = text.charCodeAt(at);
       const kind = simpleKinds[unit]!;
       if (kind === Kind.unknown) {
-        // The unit may be a mark of the previous character (a space takes no marks). Then both are folded together.
+        // The unit can be a mark of the previous character (a space takes no marks). Then both are folded together.
         if (at > from && before !== Kind.space && composes(unit)) {
           at -= 1;
           length -= 1;
@@ -130,8 +130,8 @@ export class Folder implements FoldedText {
   }
 
   /**
-   * A zero-width joiner matters only between two emoji, which it joins; in Indic and Arabic text it only affects the
-   * form.
+   * Takes a zero-width joiner. It matters only between two emoji, which it joins; in Indic and Arabic text it only
+   * affects the form.
    */
   private takeJoiner(text: string, at: number): number {
     const next = text.codePointAt(at + 1);
@@ -144,7 +144,7 @@ export class Folder implements FoldedText {
     return end;
   }
 
-  /** True if the text so far ends in an emoji, with or without a skin tone. */
+  /** Returns true if the text so far ends in an emoji, with or without a skin tone. */
   private endsInEmoji(): boolean {
     const at = this.length;
     let point = this.pointBefore(at);
@@ -159,8 +159,8 @@ export class Folder implements FoldedText {
   }
 
   /**
-   * True if the text at `at` is a mark or a trailing jamo that belongs to the preceding character. Invisible characters
-   * may come before it.
+   * Returns true if the text at `at` is a mark or a trailing jamo that belongs to the preceding character. Invisible
+   * characters can come before it.
    */
   private continues(text: string, at: number, last: number): boolean {
     let look = at;
@@ -261,8 +261,8 @@ function joinLeft(before: number): number {
 }
 
 /**
- * True for units that may belong to the preceding character: marks, trailing jamo, and invisible characters that may come
- * before them. Also true for half of a surrogate pair, because the pair may be such a character.
+ * Returns true for units that can belong to the preceding character: marks, trailing jamo, and invisible characters
+ * that can come before them. Also true for half of a surrogate pair, because the pair can be such a character.
  */
 function composes(unit: number): boolean {
   const kind = kindOf(unit);

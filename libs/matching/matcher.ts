@@ -202,8 +202,8 @@ class IndexedMatcher implements Matcher {
 }
 
 /**
- * True if the query or all terms have only invisible characters. Earlier releases stored such searches. A search like
- * this matches no post.
+ * Returns true if the query or all terms have only invisible characters. Earlier releases stored such searches. A
+ * search like this matches no post.
  */
 function hasOnlyInvisibleTerms({ query = '', terms }: SearchTerms): boolean {
   return isInvisible(query) || (terms.some(isInvisible) && terms.every((term) => foldTerm(term) === ''));

@@ -6,7 +6,7 @@ import { Kind } from './characters.js';
  */
 export function resolveKinds(kinds: Uint8Array, length: number): void {
   let before: number = Kind.space;
-  // The array may contain kinds of an earlier, longer text, which must not count as neighbours.
+  // The array can contain kinds of an earlier, longer text, which must not count as neighbours.
   kinds[length] = Kind.unknown;
   for (let at = 0; at < length; at++) {
     const kind = kinds[at]!;

@@ -138,7 +138,7 @@ const CONTAINS: Record<string, Row[]> = {
 
 describe('mode word [keywords.match-word, keywords.match-urls]', () => {
   describe.each(Object.entries(WORD))('%s', (_, rows) => {
-    it.each(rows)('%s in %s', (term, text, expected) => {
+    it.each(rows)('the result for "%s" in "%s" is %j', (term, text, expected) => {
       expect(found('word', term, text)).toEqual(expected);
     });
   });
@@ -146,7 +146,7 @@ describe('mode word [keywords.match-word, keywords.match-urls]', () => {
 
 describe('mode contains [keywords.match-contains, keywords.match-urls]', () => {
   describe.each(Object.entries(CONTAINS))('%s', (_, rows) => {
-    it.each(rows)('%s in %s', (term, text, expected) => {
+    it.each(rows)('the result for "%s" in "%s" is %j', (term, text, expected) => {
       expect(found('contains', term, text)).toEqual(expected);
     });
   });

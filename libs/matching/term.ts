@@ -16,7 +16,8 @@ export function foldTerm(term: string): string {
 }
 
 /**
- * True if the text has characters, but none that can be seen. A text of only spaces counts as empty, not as invisible.
+ * Returns true if the text has characters, but none that can be seen. A text of only spaces counts as empty, not as
+ * invisible.
  */
 export function isInvisible(text: string): boolean {
   return !/^\p{White_Space}*$/u.test(text) && foldTerm(text) === '';
@@ -79,7 +80,10 @@ export function shapeOf(foldedTerm: string): TermShape {
   return { segments, anchors: best.length > 0 ? best : singles };
 }
 
-/** Segments end at gaps between visible characters. A dash at either end of the term is one of its characters. */
+/**
+ * Returns the bounds of the segments. They end at gaps between visible characters. A dash at either end of the term is
+ * one of its characters.
+ */
 function segmentBounds(text: FoldedText): [number, number][] {
   const bounds: [number, number][] = [];
   let from = 0;

@@ -25,8 +25,8 @@ const countries = new Set(COUNTRIES.split(' '));
 const alsoWords = new Set(ALSO_WORDS.split(' '));
 
 /**
- * True for a top-level domain (lower case) that makes `name.ending` an address. `withPath`: a path, port or query
- * follows.
+ * Returns true for a top-level domain (lower case) that makes `name.ending` an address. `withPath`: a path, port or
+ * query follows.
  */
 export function isTopLevelDomain(ending: string, withPath: boolean): boolean {
   if (generic.has(ending)) return true;

@@ -87,7 +87,7 @@ export class WordIndex {
     }
   }
 
-  /** Compares the whole term around `at`, where its anchor may be (the hashes are equal). */
+  /** Compares the whole term around `at`, where its anchor can be (the hashes are equal). */
   private compare(term: number, text: FoldedText, at: number, found: OnFound): void {
     const first = this.termSegments[term]!;
     const last = this.termSegments[term + 1]! - 1;

@@ -86,7 +86,7 @@ describe('a durable consumer', () => {
     await scene.bus.jsm.streams.delete('PARKED');
     await send('bad');
     await until(
-      'it was tried',
+      'the message was tried',
       async () => (await scene.bus.jsm.consumers.info('CHECKS', name)).num_redelivered > 0,
     );
     await scene.bus.jsm.streams.add({ name: 'PARKED', subjects: ['parked.>'] });
@@ -117,7 +117,7 @@ describe('a durable consumer', () => {
       return batch.map(() => done);
     }, 1);
     await send('a', 'b', 'c');
-    await until('the first has begun', () => begun.length === 1);
+    await until('the first batch has begun', () => begun.length === 1);
     const stopped = running.stop();
     finish();
     await stopped;
@@ -143,7 +143,7 @@ describe('a durable consumer', () => {
     expect(seen.sort()).toEqual(texts.sort());
   });
 
-  it('is created again when it was deleted on the server', async () => {
+  it('is created again if it was deleted on the server', async () => {
     const seen: string[] = [];
     const { name, running } = await run((batch) => {
       seen.push(...batch.map(({ text }) => text));
@@ -151,7 +151,7 @@ describe('a durable consumer', () => {
     });
     await scene.bus.jsm.consumers.delete('CHECKS', name);
     await send('later');
-    await until('it is handled', () => seen.includes('later'), 30_000);
+    await until('the later message is handled', () => seen.includes('later'), 30_000);
     await running.stop();
   }, 40_000);
 
@@ -166,7 +166,7 @@ describe('a durable consumer', () => {
       throw new Error('closed');
     }, 1);
     await send('a');
-    await until('it has begun', () => calls === 1);
+    await until('the handler has begun', () => calls === 1);
     const stopped = running.stop();
     fail();
     await stopped;
@@ -188,7 +188,7 @@ it('a consumer with a minimum time between batches handles a single message imme
     { everyMs: 1000 },
   );
   await send('first');
-  await until('the first is handled', () => batches.length > 0);
+  await until('the first message is handled', () => batches.length > 0);
   await send('second', 'third', 'fourth');
   await settled(name);
   await running.stop();

@@ -84,7 +84,7 @@ class DurableLoop implements RunningDurable {
     }
   }
 
-  /** @param part of the batch: all of it, or one message that is tried alone */
+  /** Handles a part of a batch. @param part the whole batch, or one message that is tried alone */
   private async outcomesOf(part: readonly JsMsg[], batch: readonly JsMsg[]): Promise<(Outcome | Later)[]> {
     const first = part[0];
     if (part.length === 1 && first) this.alone.add(first);
@@ -107,8 +107,8 @@ class DurableLoop implements RunningDurable {
       return await arriveShared(shared, causes, () => this.durable.handle(part));
     } catch (error) {
       if (this.stopping) {
-        // The stop may have closed what the handler needs. The messages are not at fault, so trying each one is
-        // useless.
+        // It is possible that the stop has closed what the handler needs. The messages are not at fault, so trying each
+        // one is useless.
         this.log.warn(
           { err: error, messages: part.length },
           'interrupted by the stop; the messages are delivered again',
@@ -127,7 +127,7 @@ class DurableLoop implements RunningDurable {
     this.supply.keep(message);
     const settled = outcome
       .catch((error: unknown) =>
-        // Another message of the batch may be at fault.
+        // Another message of the batch can be at fault.
         this.stopping || this.alone.has(message)
           ? this.afterFailure(message, error)
           : this.outcomeAlone(message),
@@ -168,7 +168,7 @@ class DurableLoop implements RunningDurable {
   }
 
   /**
-   * Never throws: a message that could not be settled is delivered again.
+   * Carries out the outcome of a message. Never throws: a message that could not be settled is delivered again.
    * @returns a promise only if there is something to wait for, because thousands of promises for acks would cost time
    */
   private settle(message: JsMsg, outcome: Outcome): Promise<void> | undefined {
@@ -195,7 +195,7 @@ class DurableLoop implements RunningDurable {
 
   private unsettled(message: JsMsg, { kind }: Outcome, error: unknown): void {
     this.log.error({ err: error, seq: message.seq, outcome: kind }, 'a message could not be settled');
-    // When the connection is closed, the server delivers the message again after its ack wait.
+    // If the connection is closed, the server delivers the message again after its ack wait.
     if (!this.bus.nc.isClosed() && !this.bus.nc.isDraining()) message.nak(SOON_MS);
   }
 

@@ -24,12 +24,12 @@ export interface ConsumerOptions {
    */
   everyMs?: number;
   /**
-   * How long a message may take before the server gives it to another replica, in ms, default 10 s. A replica extends
+   * How long a message can take before the server gives it to another replica, in ms, default 10 s. A replica extends
    * this time while the message waits or is processed.
    */
   ackWaitMs?: number;
   /**
-   * How long one call of the handler may take, in ms, default 5 minutes. Then the call counts as hanging, and its
+   * How long one call of the handler can take, in ms, default 5 minutes. Then the call counts as hanging, and its
    * messages go to another replica.
    */
   handleWithinMs?: number;
@@ -48,10 +48,10 @@ export const FEW_WRITES = { lingerMs: 200, everyMs: 500 } as const;
 
 /**
  * Handles one batch. Returns one outcome for each message, in order. A message whose outcome comes later stays
- * unacknowledged, and does not delay the next batch. When the handler throws, or a later outcome is rejected, the
- * handler is called again for each of these messages separately. A message for which it fails again is retried or
- * parked. If the handler sends messages because of one message, they belong to the trace of that message: see `causeOf`
- * of telemetry.
+ * unacknowledged, and does not delay the next batch. If the handler throws, or a later outcome is rejected, the handler
+ * is called again for each of these messages separately. A message for which it fails again is retried or parked. If
+ * the handler sends messages because of one message, they belong to the trace of that message: see `causeOf` of
+ * telemetry.
  */
 export type BatchHandler = (batch: readonly JsMsg[]) => Promise<(Outcome | Later)[]>;
 

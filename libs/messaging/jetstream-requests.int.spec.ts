@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 afterEach(() => jest.useRealTimers());
 
-/** Fails this number of times. */
+/** Returns a request that fails this number of times. */
 function failing(times: number, error: Error): { ask: () => Promise<string>; calls: () => number } {
   let calls = 0;
   return {

@@ -30,8 +30,8 @@ describe('a message whose outcome comes later', () => {
       return batch.map(({ text }) => (text === 'late' ? later(decision.outcome) : done));
     }, 1);
     await send('late', 'next', 'last');
-    await until('the others are handled', () => seen.includes('last'));
-    await until('the others are acknowledged', async () => (await unacknowledged(name)) === 1);
+    await until('the other messages are handled', () => seen.includes('last'));
+    await until('the other messages are acknowledged', async () => (await unacknowledged(name)) === 1);
     decision.decide(done);
     await settled(name);
     await running.stop();
@@ -55,7 +55,7 @@ describe('a message whose outcome comes later', () => {
     expect(handledAt.length).toBe(1);
   });
 
-  it('is tried alone after a failure, because another message of its batch may be at fault', async () => {
+  it('is tried alone after a failure, because another message of its batch can be at fault', async () => {
     const together = new Decision();
     together.refuse(new Error('one of them is bad'));
     const sizes: number[] = [];
@@ -73,7 +73,7 @@ describe('a message whose outcome comes later', () => {
     expect(sizes).toEqual([2, 1, 1]);
   });
 
-  it('is tried alone, never together with another message, and once for each delivery', async () => {
+  it('is tried alone, while no other message is tried, and once for each delivery', async () => {
     const refused = (error: string) => later(Promise.reject(new Error(error)));
     let running = 0;
     let most = 0;
@@ -107,14 +107,14 @@ describe('a message whose outcome comes later', () => {
       return batch.map(() => (isLast ? later(decision.outcome) : soon));
     });
     await send('late');
-    await until('it is delivered for the eighth time', () => isLast);
+    await until('the message is delivered for the eighth time', () => isLast);
     const stopped = running.stop();
     decision.refuse(new Error('the pool is closed'));
     await stopped;
     expect(await parked(name)).toEqual([]);
   });
 
-  it('counts among the messages that a replica may hold', async () => {
+  it('counts among the messages that a replica can hold', async () => {
     const decision = new Decision();
     let begun = 0;
     const { name, running, again } = await run((batch) => {
@@ -130,7 +130,7 @@ describe('a message whose outcome comes later', () => {
         return Promise.resolve(batch.map(() => done));
       },
     });
-    await until('the second gets the rest', () => others.length === 2);
+    await until('the second replica gets the other messages', () => others.length === 2);
     decision.decide(done);
     await settled(name);
     await Promise.all([running.stop(), second.stop()]);
@@ -165,7 +165,7 @@ describe('a message whose outcome comes later', () => {
       return batch.map(() => later(decision.outcome));
     });
     await send('late');
-    await until('it has begun', () => begun);
+    await until('the message has begun', () => begun);
     let hasStopped = false;
     const stopped = running.stop().then(() => (hasStopped = true));
     expect(await unacknowledged(name)).toBe(1);

@@ -75,7 +75,7 @@ export class MessageSupply {
     void this.pull();
   }
 
-  /** Waits for the next batch and returns it; returns undefined when the supply is closing. */
+  /** Waits for the next batch and returns it; returns undefined if the supply is closing. */
   async take(): Promise<readonly JsMsg[] | undefined> {
     while (!this.closing) {
       if (this.waiting.length === 0) {
@@ -83,7 +83,7 @@ export class MessageSupply {
         continue;
       }
       await this.linger();
-      // Meanwhile another worker may have taken the messages, or the supply may be closing.
+      // Meanwhile it is possible that another worker has taken the messages, or that the supply is closing.
       if (this.closing || this.waiting.length === 0) continue;
       const batch = this.waiting.splice(0, this.durable.batchSize);
       this.takenAt = Date.now();
@@ -122,7 +122,7 @@ export class MessageSupply {
     await this.messages?.close();
   }
 
-  /** Returns messages that were not begun to the server. Call it when no batch is being processed any more. */
+  /** Returns to the server the messages that were not begun. Call this function after all batches were processed. */
   end(): void {
     clearInterval(this.heartbeat);
     this.giveBack();
@@ -158,11 +158,11 @@ export class MessageSupply {
 
   private receive(message: JsMsg): void {
     this.waiting.push(message);
-    // Workers need this signal only when there were no messages; `linger` checks the number of messages itself.
+    // Workers need this signal only if there were no messages; `linger` checks the number of messages itself.
     if (this.waiting.length === 1) this.changes.emit('change');
   }
 
-  /** Returns the number of further messages that may be pulled. */
+  /** Returns the number of further messages that can be pulled. */
   private room(): number {
     if (this.isStuck()) return 0;
     let held = this.waiting.length + this.late.size;
@@ -170,7 +170,7 @@ export class MessageSupply {
     return this.durable.batchSize * (this.batchesAtOnce + 1) - held;
   }
 
-  /** True when every worker hangs in a batch. */
+  /** Returns true if every worker hangs in a batch. */
   private isStuck(): boolean {
     const hanging = [...this.underWay.values()].filter((since) => this.hangs(since));
     return hanging.length === this.batchesAtOnce;
@@ -185,7 +185,7 @@ export class MessageSupply {
       if (!this.hangs(since)) for (const message of batch) message.working();
       else if (!this.reported.has(batch)) {
         this.reported.add(batch);
-        this.log.error({ messages: batch.length }, 'a batch hangs; other replicas may take its messages');
+        this.log.error({ messages: batch.length }, 'a batch hangs; other replicas can take its messages');
       }
     }
     this.beatLate();

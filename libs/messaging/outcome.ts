@@ -19,7 +19,7 @@ export interface Later {
 /** The header of a parked message that was sent to its consumers again. */
 export const RETRIED_HEADER = 'earshot-retried';
 
-/** True if an earlier delivery of the message may have been handled, wholly or in part. */
+/** Returns true if it is possible that an earlier delivery of the message was handled, wholly or in part. */
 export function wasHandledBefore({
   redelivered,
   headers,
@@ -33,7 +33,7 @@ export function retry(afterMs: number): Outcome {
   return { kind: 'retry', afterMs };
 }
 
-/** @param outcome a rejection counts as a failure of the message */
+/** Returns an outcome that comes later. @param outcome a rejection counts as a failure of the message */
 export function later(outcome: Promise<Outcome>): Later {
   // The runner handles a rejection, but only after the handler has returned.
   outcome.catch(() => undefined);

@@ -2,7 +2,7 @@ import type { JsMsg } from '@nats-io/jetstream';
 import type { ConsumerOptions } from './durable.js';
 import { done, retry, type Outcome } from './outcome.js';
 
-/** How old a purge is when `erase` runs again: older than any work that may write for the keyword after the purge. */
+/** How old a purge is when `erase` runs again: older than any work that can write for the keyword after the purge. */
 const SECOND_PASS_AFTER_MS = 20_000;
 /** Maximum time of one run: deleting a keyword with years of checks and events takes long. */
 const ERASE_WITHIN_MS = 1_800_000;
@@ -23,8 +23,8 @@ export async function eraseTwice(
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const message of batch) {
-    // The age of the purge at the start of a run decides whether the run is the second, not the number of deliveries: a
-    // first run that is repeated or takes long must not count as the second.
+    // The age of the purge at the start of a run decides whether the run is the second, and not the number of
+    // deliveries. A first run that is repeated or takes long must not count as the second.
     const secondPassAt = message.time.getTime() + SECOND_PASS_AFTER_MS;
     const isSecond = Date.now() >= secondPassAt;
     await erase(message.data);

@@ -8,14 +8,14 @@ const overlap = () =>
     description: 'subjects overlap with an existing stream',
   });
 
-/** A server without streams. @param add answers a request to create a stream */
+/** Returns a server without streams. @param add answers a request to create a stream */
 function serverThat(add: (name: string) => Promise<void>): JetStreamManager {
   return {
     streams: { list: () => [], add: ({ name }: { name: string }) => add(name) },
   } as unknown as JetStreamManager;
 }
 
-it('creating the streams succeeds when another service creates the same stream at the same moment', async () => {
+it('creating the streams succeeds if another service creates the same stream at the same moment', async () => {
   const made: string[] = [];
   let isBeingMade = true;
   await ensureStreams(
@@ -31,7 +31,7 @@ it('creating the streams succeeds when another service creates the same stream a
   expect(made).toEqual(Object.keys(STREAMS));
 });
 
-it('creating the streams fails when a foreign stream has our subjects', async () => {
+it('creating the streams fails if a foreign stream has our subjects', async () => {
   await expect(ensureStreams(serverThat(() => Promise.reject(overlap())))).rejects.toThrow(
     'subjects overlap',
   );

@@ -66,9 +66,9 @@ export async function ensureStreams(jsm: JetStreamManager, replicas = 1): Promis
       allow_direct: true,
       num_replicas: replicas,
     };
-    // When two services start at the same time, both create the stream, and the second gets the same answer as the
-    // first. While the first creation is still running, the server can report overlapping subjects. So the second
-    // creation is tried once more.
+    // If two services start at the same time, both create the stream, and the second gets the same answer as the first.
+    // While the first creation is still running, the server can report overlapping subjects. So the second creation is
+    // tried once more.
     await jsm.streams.add(config).catch(async (error: unknown) => {
       if (!(error instanceof JetStreamApiError) || error.code !== SUBJECTS_OVERLAP) throw error;
       await wait(MOMENT_MS);

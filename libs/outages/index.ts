@@ -13,8 +13,8 @@ import { QueryFailedError } from 'typeorm';
 import { Outage } from '#kernel';
 
 /**
- * True if a store cannot be reached or cannot answer now; false if the request itself is at fault. Decides only by the
- * type of the error, never by its text, which may quote a user.
+ * Returns true if a store cannot be reached or cannot answer now; false if the request itself is at fault. Decides only
+ * by the type of the error, never by its text, which can quote a user.
  */
 export function isOutage(error: unknown): boolean {
   if (error instanceof Outage) return true;

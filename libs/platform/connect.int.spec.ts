@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => stores.drop());
 
-it('an unreachable store is reported in one line, after the other connections are closed', async () => {
+it('an unreachable store is reported in one line, after the connection to Postgres is closed', async () => {
   const closed = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => closed.once('listening', resolve));
   const { port } = closed.address() as AddressInfo;
@@ -55,7 +55,7 @@ async function platform(): Promise<
   return { database, bus, store: new EventStore(bus), close };
 }
 
-it('a start is refused when MASTER_KEY does not contain the key of the first start', async () => {
+it('a start is refused if MASTER_KEY does not contain the key of the first start', async () => {
   const { close, ...connections } = await platform();
   await checkMasterKey(connections, 'aa'.repeat(32));
   await checkMasterKey(connections, 'aa'.repeat(32));
@@ -79,7 +79,7 @@ it('the key of report addresses is derived from the present MASTER_KEY, and diff
   await close();
 });
 
-it('the MASTER_KEY is checked against the streams when Postgres was lost', async () => {
+it('the MASTER_KEY is checked against the streams if Postgres was lost', async () => {
   const { close, ...connections } = await platform();
   await connections.database.query('DELETE FROM installation');
   const signingSecretEncrypted = new SecretBox('aa'.repeat(32)).seal('whsec_x');

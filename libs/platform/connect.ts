@@ -6,7 +6,7 @@ import type { Logger } from '#telemetry';
 import type { Platform } from './platform.js';
 import { settledWithin } from '#kernel';
 
-/** How long connections may take to close. An unreachable server would delay the close without a limit. */
+/** How long connections can take to close. An unreachable server would delay the close without a limit. */
 const CLOSING_MS = 500;
 
 /** The addresses of the stores. */
@@ -27,7 +27,7 @@ export async function connectPlatform(
   log: Logger,
 ): Promise<Platform> {
   const { NATS_URL, DATABASE_URL, CLICKHOUSE_URL, STREAM_REPLICAS } = settings;
-  // Waits for all connections, even when one fails: a connection that is still opening cannot be closed.
+  // Waits for all connections, even if one fails: a connection that is still opening cannot be closed.
   const [bus, database, clickhouse] = await Promise.allSettled([
     connectBus(NATS_URL, name, log, STREAM_REPLICAS).catch(unreachable('NATS_URL', 'NATS')),
     openDatabase(DATABASE_URL, name).catch(unreachable('DATABASE_URL', 'Postgres')),

@@ -19,7 +19,7 @@ const MAX_BODY_BYTES = 1024 * 1024;
 /** Refused connections are reported once in this time, with their number. */
 const REPORT_EVERY_MS = 10_000;
 
-/** Limits of a request's duration and size, and the proxies whose `x-forwarded-for` is trusted. */
+/** Returns the limits of a request's duration and size, and the proxies whose `x-forwarded-for` is trusted. */
 export function edgeOptions(settings: EdgeSettings): FastifyHttpOptions<Server> {
   const { HTTP_HEADERS_TIMEOUT_MS, HTTP_REQUEST_TIMEOUT_MS, TRUST_PROXY } = settings;
   const headersTimeout = Math.min(HTTP_HEADERS_TIMEOUT_MS, HTTP_REQUEST_TIMEOUT_MS);
@@ -64,7 +64,7 @@ const WRONG_TOKEN = {
   error: 'the header authorization must contain Bearer and the OPERATIONS_TOKEN',
 };
 
-/** @returns a function that gives the reason why a request is refused, or undefined */
+/** Returns a function that returns the reason why a request is refused, or undefined. */
 function operationsGuard({
   HOST,
   OPERATIONS_TOKEN,

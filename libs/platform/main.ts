@@ -11,8 +11,8 @@ const HELP = `A single Earshot service. It takes no arguments: its settings are 
   npm run -s config     lists every setting with its default
   npm start             runs all services in one process, with embedded stores
 
-A service that runs alone needs NATS_URL. Most services also need DATABASE_URL, CLICKHOUSE_URL and MASTER_KEY: see
-docs/operations.md.
+A service that runs alone needs NATS_URL, DATABASE_URL and CLICKHOUSE_URL. The gateway, billing and delivery also need
+MASTER_KEY: see docs/operations.md.
 `;
 
 /** A started program. */
@@ -24,9 +24,9 @@ interface Running extends Pick<RunningService, 'stop'> {
 /**
  * Runs a program: starts it, waits for SIGINT or SIGTERM, stops it. A signal during the start aborts `stopping` and
  * waits until everything that was started is stopped again. An error at the start prints its message and exits with
- * code 1; only LOG_LEVEL=debug adds the stack trace, and never for a wrong setting. When `givenUp` resolves, the
- * program prints one sentence and exits with code 1 as well, so that a supervisor restarts it. With `--help` it prints
- * how to start a service.
+ * code 1; only LOG_LEVEL=debug adds the stack trace, and never for a wrong setting. If `givenUp` resolves, the program
+ * prints one sentence and exits with code 1 as well, so that a supervisor restarts it. With `--help` it prints how to
+ * start a service.
  */
 export async function runProgram<C extends { SHUTDOWN_GRACE_MS: number }>(
   readConfig: () => C,
@@ -66,7 +66,7 @@ async function endOf(stopping: AbortSignal, running: Running | undefined): Promi
   return running?.givenUp ? Promise.race([asked, running.givenUp]) : asked;
 }
 
-/** Returns undefined when a stop signal made the start fail. */
+/** Returns undefined if a stop signal made the start fail. */
 async function startUnlessStopped(
   start: () => Promise<Running>,
   stopping: AbortSignal,
@@ -85,7 +85,7 @@ function startStopTimer(graceMs: number): void {
     console.error('The stop took too long. Work that was still running was interrupted.');
     process.exit(1);
   }, graceMs + AFTER_GRACE_MS).unref();
-  // Interrupted work may reject without a listener. That must not end the stop halfway.
+  // Interrupted work can reject without a listener. That must not end the stop halfway.
   process.on('unhandledRejection', () => undefined);
 }
 

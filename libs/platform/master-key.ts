@@ -12,7 +12,7 @@ const SEALED = 'earshot';
  * Checks that the key can decrypt this installation's secrets. With another key no webhook could be signed, and every
  * event would be parked. The first start stores an encrypted value, and later starts must be able to decrypt it. If
  * Postgres is empty and the streams are not, the key must be able to decrypt an account's secret in the streams.
- * @throws SettingsError
+ * @throws SettingsError if the key cannot decrypt them
  */
 export async function checkMasterKey(
   { database, store, bus }: Pick<Platform, 'database' | 'store' | 'bus'>,
@@ -32,8 +32,8 @@ export async function checkMasterKey(
 }
 
 /**
- * Stores the value for later checks, encrypted with the current key. Call this function when all secrets are encrypted
- * with that key.
+ * Stores the value for later checks, encrypted with the current key. Call this function after all secrets were
+ * encrypted with that key.
  */
 export async function renewKeyCheck(database: Database, box: SecretBox): Promise<void> {
   await database.query('UPDATE installation SET key_check = $1', [box.seal(SEALED)]);

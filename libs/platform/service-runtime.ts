@@ -18,7 +18,7 @@ export class ServiceRuntime {
     @Inject(LOG) private readonly log: Logger,
   ) {}
 
-  /** Call this function when consumers and commands have started: a loop may use the tables. */
+  /** Call this function when consumers and commands have started: a loop can use the tables. */
   async start(): Promise<void> {
     for (const loop of this.work.loops) await loop.start();
     this.lagTimer = setInterval(() => void this.measureLag(), LAG_INTERVAL_MS).unref();
@@ -27,7 +27,7 @@ export class ServiceRuntime {
   /**
    * Accepts nothing new. Commands, loops and consumers finish their running work at the same time, so that work that
    * hangs does not use up the time of other work.
-   * @param graceMs how long that may take; unfinished work is repeated after the next start
+   * @param graceMs how long that can take; unfinished work is repeated after the next start
    * @returns the names of interrupted work
    */
   async stop(graceMs: number): Promise<string[]> {

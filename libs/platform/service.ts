@@ -18,7 +18,7 @@ import { ServiceRuntime } from './service-runtime.js';
 import { settledWithin } from '#kernel';
 import { checkStreams } from './stream-check.js';
 
-/** Time for closing HTTP, even when other work has used the whole grace period. */
+/** Time for closing HTTP, even if other work has used the whole grace period. */
 const HTTP_CLOSING_MS = 300;
 
 /** The settings that every service reads. */
@@ -45,8 +45,8 @@ export type PlatformSettings = Settings<(typeof PLATFORM_SETTINGS)[number]>;
 
 /**
  * Reads a service's settings from the environment: the platform's and its own.
- * @throws SettingsError that names each wrong or missing setting (a store's address, and MASTER_KEY where the service
- *   lists it)
+ * @throws SettingsError that names the wrong settings, or the missing ones: the addresses of NATS, Postgres and
+ *   ClickHouse, and MASTER_KEY if the service lists it
  */
 export function readServiceSettings<const N extends SettingName>(
   own: readonly N[],
@@ -75,7 +75,7 @@ export interface RunningService {
   name: string;
   /**
    * Stops pulling, finishes running work, closes HTTP, then the connections.
-   * @param graceMs how long running work may take, SHUTDOWN_GRACE_MS by default; then it is interrupted and reported
+   * @param graceMs how long running work can take, SHUTDOWN_GRACE_MS by default; then it is interrupted and reported
    */
   stop(graceMs?: number): Promise<void>;
 }
@@ -129,8 +129,8 @@ export function serviceModule(
 /**
  * Connects, starts the service and, with `listen`, its HTTP server.
  * @throws Error that names a store that cannot be reached
- * @throws SettingsError when MASTER_KEY is not the key of this installation, or when streams have lost messages that
- *   Postgres has applied
+ * @throws SettingsError if MASTER_KEY is not the key of this installation, if streams have lost messages that Postgres
+ *   has applied, or if PORT cannot be used
  */
 export async function startService(
   definition: ServiceDefinition,

@@ -17,7 +17,7 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-it('a statement that takes too long is cancelled, unless it is marked as long', async () => {
+it('a statement that takes too long is cancelled, unless its transaction has no time limit', async () => {
   await expect(database.query(SLOW)).rejects.toMatchObject({ code: '57014' });
   await expect(database.transaction((tx) => tx.query(SLOW))).rejects.toMatchObject({ code: '57014' });
   await transactionWithoutLimit(database, (tx) => tx.query(SLOW));
@@ -41,7 +41,7 @@ it('Postgres ends the transaction of a frozen process and releases its locks', a
   await service.destroy();
 });
 
-it('a statement may take a minute by default, a transaction may be idle for three minutes, and a lost host is noticed within a minute', async () => {
+it('a statement can take a minute by default, a transaction can be idle for three minutes, and a lost host is noticed within a minute', async () => {
   const service = await openDatabase(stores.databaseUrl, 'service');
   const settings = await service.query<{ name: string; setting: string }[]>(
     `SELECT name, setting FROM pg_settings
@@ -61,7 +61,7 @@ it('a process that starts while another process migrates the tables waits for th
   const other = database.createQueryRunner();
   await other.query('SELECT pg_advisory_lock(7210418)');
   const opening = openDatabase(stores.databaseUrl, 'late', 2, { statementMs: WITHIN_MS });
-  await until('it waits longer than a statement may take', async () => {
+  await until('the start waits longer than a statement can take', async () => {
     const waiting: unknown[] = await database.query(
       `SELECT 1 FROM pg_stat_activity WHERE application_name = 'earshot-late' AND wait_event = 'advisory'
          AND query_start < now() - make_interval(secs => $1)`,

@@ -65,7 +65,7 @@ const KEEP_ALIVE_SECONDS = 30;
 /** Server setting: the locks of a session whose host is lost are released within a minute, not after hours. */
 const SERVER_KEEP_ALIVE = `-c tcp_keepalives_idle=${KEEP_ALIVE_SECONDS} -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3`;
 
-/** How long a service may keep Postgres busy, in ms. */
+/** How long a service can keep Postgres busy, in ms. */
 interface Limits {
   /** Maximum time of one statement; a longer statement fails with 57014. */
   statementMs: number;

@@ -32,7 +32,7 @@ it('statements run in their order, also while a frequent statement becomes a pre
   expect(await storedSteps()).toEqual(steps);
 });
 
-it('throws the error that made the transaction fail, and stores nothing', async () => {
+it('`together` throws the error that made the transaction fail, and stores nothing', async () => {
   const failing = database.transaction((tx) =>
     together([insert(tx, 1), insert(tx, 2), insert(tx, 2), insert(tx, 3)]),
   );
@@ -40,7 +40,7 @@ it('throws the error that made the transaction fail, and stores nothing', async 
   expect(await storedSteps()).toEqual([]);
 });
 
-it('throws the cause even if a later member of the list caused it', async () => {
+it('`together` throws the cause even if a later member of the list caused it', async () => {
   const twoSteps = async (tx: Tx) => {
     await insert(tx, 1);
     await insert(tx, 2);
@@ -49,7 +49,7 @@ it('throws the cause even if a later member of the list caused it', async () => 
   await expect(failing).rejects.toMatchObject({ code: '22012' });
 });
 
-it('throws the cause even if it kept a frequent statement from being prepared', async () => {
+it('`together` throws the cause even if it kept a frequent statement from being prepared', async () => {
   const frequent = (tx: Tx) => tx.query('SELECT $1::int AS frequent', [1]);
   await database.transaction(async (tx) => {
     for (let run = 0; run < 30; run += 1) await frequent(tx);
@@ -64,7 +64,7 @@ it('throws the cause even if it kept a frequent statement from being prepared', 
   await other.destroy();
 });
 
-it('waits for every member after a failure, so that no statement runs after the end of the transaction', async () => {
+it('`together` waits for every member after a failure, so that no statement runs after the end of the transaction', async () => {
   const order: string[] = [];
   const fails = async () => {
     order.push('failed');
@@ -83,7 +83,7 @@ it('waits for every member after a failure, so that no statement runs after the 
   expect(await storedSteps()).toEqual([]);
 });
 
-it('all statements of a transaction fail when its connection is lost, and the pool opens another connection', async () => {
+it('a transaction fails and stores nothing if its connection is lost, and the pool opens another connection', async () => {
   const failing = database.transaction((tx) =>
     together([
       insert(tx, 1),

@@ -18,7 +18,7 @@ export async function useTablesBeside(tx: Tx, schema: string): Promise<void> {
   );
 }
 
-/** Every reason why a table cannot be exchanged for a new one without losing something. */
+/** The reasons why the exchange of a table for a new one would lose something. */
 const OBSTACLES = `
   SELECT 'it has the trigger ' || tgname AS reason FROM pg_trigger WHERE tgrelid = $1::regclass AND NOT tgisinternal
   UNION ALL SELECT 'it has row security' FROM pg_class WHERE oid = $1::regclass AND relrowsecurity

@@ -8,7 +8,7 @@ import { applyInOrder, positionsOf, type Projection, type Verdict } from './proj
 /** Maximum number of messages that one transaction applies. */
 const BATCH_SIZE = 200;
 const EARLY_MS = 200;
-/** Delay before a message is retried when the tables belong to another release. */
+/** Delay before a message is retried if the tables belong to another release. */
 const OTHER_VERSION_MS = 500;
 
 /** Returns the consumer that feeds a projection. Its handler is `applyBatch`. */
@@ -35,8 +35,8 @@ export async function appliedUpTo(database: Database, { name }: Projection): Pro
 }
 
 /**
- * Applies a batch in one transaction. Retries a message whose predecessor is not applied yet. Also retries when the
- * tables belong to another release, because the replicas of that release apply the message.
+ * Applies a batch in one transaction. Retries a message whose predecessor is not applied yet. Also retries every
+ * message if the tables belong to another release, because the replicas of that release apply it.
  */
 export async function applyBatch(
   database: Database,

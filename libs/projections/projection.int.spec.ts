@@ -63,7 +63,7 @@ const stream = fc
   // For the first message, lastIndexOf(…, -1) looks at the last element and finds a wrong predecessor.
   .map(([first, ...rest]) => [{ ...first!, predecessor: 0 }, ...rest]);
 
-it('applies each message once, in the order of its subject, for random batches with repetitions and gaps', async () => {
+it('a projection applies each message once, in the order of its subject, for random batches with repetitions and gaps', async () => {
   const runs = fc.record({
     messages: stream,
     batches: fc.array(fc.array(fc.nat(11), { minLength: 1, maxLength: 8 }), { maxLength: 6 }),
@@ -100,7 +100,7 @@ it('applies each message once, in the order of its subject, for random batches w
   );
 });
 
-it('does not fail because of a message that cannot be read and is not applied', async () => {
+it('a projection does not fail because of a message that cannot be read and is not applied', async () => {
   const strict: Projection = {
     ...log,
     read({ seq }) {
@@ -114,14 +114,14 @@ it('does not fail because of a message that cannot be read and is not applied', 
   await expect(apply([message('c', 2)], strict)).rejects.toThrow('message 2 cannot be read');
 });
 
-it('stores no position of a batch whose rows could not be written', async () => {
+it('a projection stores no position of a batch whose rows could not be written', async () => {
   const failing: Projection = { ...log, apply: (tx) => tx.query('SELECT 1 / 0') };
   await expect(apply([message('a', 1), message('b', 2)], failing)).rejects.toMatchObject({ code: '22012' });
   expect(await positionsOf(database.manager, log.name, ['a', 'b'])).toEqual(new Map());
   expect(await apply([message('a', 1), message('b', 2)])).toEqual(['applied', 'applied']);
 });
 
-it('gives each message its predecessor, the last applied sequence of its subject, also if the caller does not know it', async () => {
+it('a projection gives each message its predecessor, the last applied sequence of its subject, also if the caller does not know it', async () => {
   const seen: [string, number, number][] = [];
   const recording: Projection = {
     ...log,
@@ -140,7 +140,7 @@ it('gives each message its predecessor, the last applied sequence of its subject
   ]);
 });
 
-it('applies each message once if two replicas get the same batches at the same time', async () => {
+it('a projection applies each message once if two replicas get the same batches at the same time', async () => {
   const subjects = Array.from({ length: 40 }, (_, n) => `subject${n}`);
   const batch = subjects.map((subject, n) => message(subject, n + 1));
   const both = await Promise.all([apply(batch), apply(batch.toReversed())]);
@@ -149,7 +149,7 @@ it('applies each message once if two replicas get the same batches at the same t
   expect(both.flat().filter((verdict) => verdict === 'known')).toHaveLength(40);
 });
 
-it('applies no message, and returns `other-version`, if the tables have another version', async () => {
+it('a projection applies no message, and returns `other-version`, if the tables have another version', async () => {
   expect(await apply([message('a', 1)], { ...log, version: 2 })).toEqual(['other-version']);
   expect(await applied()).toEqual([]);
 });

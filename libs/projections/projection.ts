@@ -21,7 +21,7 @@ export interface ReadMessage<Content = unknown> extends ProjectedMessage {
 /**
  * Tables that follow a stream. `apply` changes rows in the given transaction and never refuses a message: it skips
  * content that a newer version wrote and this version does not know. `apply` does not read the positions of the
- * projection: they may already be those after the messages. The messages of one call have different subjects (but see
+ * projection: they can already be those after the messages. The messages of one call have different subjects (but see
  * `severalOfSubject`), oldest first.
  */
 export interface Projection<Content = unknown> extends Pick<ConsumerOptions, 'lingerMs' | 'everyMs'> {
@@ -119,8 +119,8 @@ export async function lockPositions(
 /**
  * Applies messages exactly once, in the order of each subject, within the transaction.
  * @param messages in the order of their sequences
- * @returns for each message: `known` when it was applied before, `early` when its predecessor is not applied yet,
- *   `other-version` when the tables belong to another release, which applies it
+ * @returns for each message: `applied`; `known` if it was applied before; `early` if its predecessor is not applied
+ *   yet; `other-version` if the tables belong to another release, which applies the message itself
  */
 export async function applyInOrder(
   tx: Tx,
@@ -167,7 +167,9 @@ function verdictsOf(
   });
 }
 
-/** Applies a message that is the next one of its subject. The transaction must have locked its position. */
+/**
+ * Applies a message that is the next one of its subject. The transaction must have locked the position of the subject.
+ */
 export async function applyNext(tx: Tx, projection: Projection, message: ProjectedMessage): Promise<void> {
   await together([
     changeTables(tx, projection, [message]),
@@ -179,7 +181,10 @@ function withContent(projection: Projection, message: ProjectedMessage): ReadMes
   return { ...message, content: projection.read?.(message) };
 }
 
-/** Returns the message without its content if the content cannot be read: perhaps the message is not applied at all. */
+/**
+ * Returns the message with its content; without it if it cannot be read, because perhaps the message is not applied at
+ * all.
+ */
 function readEarly(projection: Projection, message: ProjectedMessage): ProjectedMessage | ReadMessage {
   try {
     return withContent(projection, message);
@@ -233,7 +238,7 @@ export async function positionOf(
   return (await positionsOf(tx, projection.name, [subject])).get(subject) ?? 0;
 }
 
-/** Like `positionOf`, for many subjects. Subjects without an applied message are missing. */
+/** Returns the positions of many subjects (see `positionOf`). Subjects without an applied message are missing. */
 export async function positionsOf(
   tx: Tx,
   projectionName: string,

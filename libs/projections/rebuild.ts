@@ -16,8 +16,8 @@ import { applyInOrder, positionsOf, type Projection, type Rebuildable } from './
 /** An arbitrary constant. Together with the projection's name it identifies the lock of a rebuild. */
 const REBUILD_LOCK = 7_210_419;
 /**
- * How long the rebuild waits for a lock. This is shorter than Postgres' own `deadlock_timeout`: when two transactions
- * wait for each other, the rebuild always gives up first.
+ * How long the rebuild waits for a lock. This is shorter than Postgres' own `deadlock_timeout`: if two transactions
+ * wait for each other, the rebuild gives up first.
  */
 const LOCK_WITHIN_MS = 500;
 const SWITCH_WITHIN_MS = 120_000;
@@ -53,8 +53,8 @@ export type RebuildableProjection = Projection & { rebuild: Rebuildable };
  * tables.
  * @returns the last progress
  * @throws RebuildUnderWay
- * @throws Error with the reason when a message cannot be applied, the disk is full, or the tables are in use for 2
- *   minutes without a gap
+ * @throws Error with the reason if a table cannot be exchanged, a message cannot be applied, the disk is full, or the
+ *   tables are in use for 2 minutes without a gap
  */
 export async function rebuildProjection(
   database: Database,
@@ -155,7 +155,7 @@ class Rebuild {
     }
   }
 
-  /** Continues until every message in the live tables is applied, or the live tables make no progress. */
+  /** Applies messages until the end of the stream is reached, or the live tables make no progress. */
   private async catchUpWithLive(): Promise<void> {
     for (let movedAt = Date.now(); ;) {
       const before = this.next;
@@ -207,7 +207,7 @@ class Rebuild {
     // The messages that the live tables lack are also new to the untouched tables.
     for (const table of untouched) await tx.query(`DROP TABLE ${this.schema}.${table}`);
     for (const message of ahead) await this.apply(tx, message);
-    // Deletes purged data last, because the messages above may include one of a subject that is being purged.
+    // Deletes purged data last, because the messages above can belong to a subject that is being purged.
     await this.parts.forget?.(tx, purged);
     await switchTables(tx, this.live, this.projection, this.parts);
     failpoint('rebuild-before-commit');
@@ -225,7 +225,7 @@ class Rebuild {
     return new Set(messages.filter(({ subject, seq }) => seq > (positions.get(subject) ?? 0)));
   }
 
-  /** Subjects that the new tables contain, but that no longer have a position in the live tables. */
+  /** Returns the subjects that the new tables contain, but that no longer have a position in the live tables. */
   private async purged(tx: Tx): Promise<string[]> {
     const rows: { subject: string }[] = await tx.query(
       `SELECT subject FROM ${this.schema}.projection_positions f WHERE NOT EXISTS (SELECT 1 FROM projection_positions p
@@ -234,7 +234,7 @@ class Rebuild {
     return rows.map(({ subject }) => subject);
   }
 
-  /** @throws Error that names the message */
+  /** Applies a message to the new tables. @throws Error that names the message if it cannot be applied */
   private async apply(tx: Tx, { subject, seq, data }: StoredMsg): Promise<void> {
     try {
       // The batch follows the stream's order, so a predecessor that was not applied is no longer in the stream.

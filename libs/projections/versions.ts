@@ -10,10 +10,10 @@ const LOOK_AGAIN_MS = 1000;
 const LOG_EVERY_MS = 5000;
 
 /**
- * Brings the tables to the version of this release before this release reads or writes them. Older tables are rebuilt by one
- * replica while the replicas of the older release continue.
- * @throws SettingsError when the tables are newer, or are older and the projection has no rebuild
- * @throws Error when the rebuild fails
+ * Brings the tables to the version of this release before this release reads or writes them. One replica rebuilds older
+ * tables, while the replicas of the older release continue.
+ * @throws SettingsError if the tables are newer, or are older and the projection has no rebuild
+ * @throws Error if the rebuild fails
  */
 export async function bringToVersion(
   database: Database,
@@ -52,8 +52,8 @@ export async function bringToVersion(
 }
 
 /**
- * Returns the version of the live tables, and stores it if it is not stored yet: the version of this release if the tables have never been filled, 1 if they
- * were filled before versions were stored.
+ * Returns the version of the live tables. If the tables have never been filled, stores the version of this release
+ * first. The version is 1 if the tables were filled before versions were stored.
  */
 async function versionInPlace(database: Database, projection: Projection): Promise<number> {
   await database.query(

@@ -46,7 +46,7 @@ describe('the price of a search', () => {
     });
   });
 
-  it('adds 2 credits per engine when answers are searched for other brands than the subject, and nothing on other sources [credits.ai-answers, estimate.ai-answers]', () => {
+  it('adds 2 credits per engine if answers are searched for other brands than the subject, and nothing on other sources [credits.ai-answers, estimate.ai-answers]', () => {
     expect(price({ source: 'ai_answers', coBrands: true }).creditsPerCheck).toBe(3 * (5 + 2));
     expect(price({ source: 'x', coBrands: true }).creditsPerCheck).toBe(5);
   });

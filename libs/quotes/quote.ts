@@ -30,7 +30,10 @@ export function checksPerMonth(intervalSeconds: number): number {
   return Math.ceil(MONTH_SECONDS / intervalSeconds);
 }
 
-/** Returns the price of a search by the price book: its rate for every part, multiplied by the checks. */
+/**
+ * Returns the price of a search by the price book: the rate of its source, times the priced parts of a check, times the
+ * checks of a month.
+ */
 export function priceOf(search: PricedSearch, parts: PricedParts): Price {
   const { source, criteria, intervalSeconds, coBrands, backfill } = search;
   const perCheck = creditsPerCheck(source, coBrands) * (parts.unitsPerCheck?.(criteria) ?? 1);

@@ -62,8 +62,8 @@ export function quotedByDay(periods: readonly QuotedPeriod[], since: number, unt
 }
 
 /**
- * Like `quotedByDay`, in whole checks: a check counts once, on the day on which the watch began it. A day's credits are
- * the price of its checks plus the price of first scans.
+ * Sums up periods like `quotedByDay`, but in whole checks: a check counts once, on the day on which the watch began it.
+ * A day's credits are the price of its checks plus the price of first scans.
  */
 export function wholeByDay(periods: readonly QuotedPeriod[], since: number, until: number): QuotedDay[] {
   const groups = new Map<string, QuotedPeriod[]>();

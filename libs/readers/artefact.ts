@@ -46,7 +46,7 @@ export function writeArtefact({ card, numbers }: Artefact): Uint8Array {
   return gzipSync(Buffer.concat([start, header, ...bodies]), { level: 9 });
 }
 
-/** @throws Error if the bytes are not a weights file of this version of the program */
+/** Reads a weights file. @throws Error if the bytes are not a weights file of this version of the program */
 export function readArtefact(compressed: Uint8Array): Artefact {
   const bytes = gunzipSync(compressed);
   if (bytes.subarray(0, MAGIC.length).toString() !== MAGIC)

@@ -3,7 +3,7 @@ import { normalised } from './text/clean.js';
 
 /** If a text has fewer letters than this, its language is not detected. */
 const MIN_LETTERS = 12;
-/** If a text has at least this many letters, a detected language can replace the declared one. */
+/** If a text has at least this many letters, a detected language can replace the declared language. */
 const SURE_LETTERS = 60;
 /** Detection reads at most this many characters. */
 const READ_CHARACTERS = 600;

@@ -91,7 +91,7 @@ describe('a thread of the local reader', () => {
     expect(await fault('throw', 15_000)).toMatchObject({ message: 'the local reader failed: no weights' });
   });
 
-  it('is terminated if it takes too long, and other calls are read', async () => {
+  it('is terminated if it takes too long, and other calls are answered', async () => {
     expect(await fault('hang', 2_000)).toMatchObject({
       message: 'the local reader failed: takes more than 2 s for 1 items',
     });

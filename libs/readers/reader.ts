@@ -47,6 +47,7 @@ export class Reader {
   }
 
   /**
+   * Reads a prepared item.
    * @param embedding the embedding of `modelText`. Without it, only the linear model reads the sentiment, and the
    *   classifier of the whole text does not read the intent
    */

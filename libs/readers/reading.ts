@@ -1,6 +1,6 @@
 import type { Intent, Sentiment } from '#contracts';
 
-/** An item as a source returns it. Texts may have any length and content; the reader reads only their beginning. */
+/** An item as a source returns it. Texts can have any length and content; the reader reads only their beginning. */
 export interface ReadItem {
   source: string;
   kind: string;

@@ -28,7 +28,7 @@ export type StoredModels = Pick<
 /** The weights in the checkout. The relative path is the same from `dist` and `dist-test`. */
 export const WEIGHTS_FILE = new URL('../../../libs/readers/weights/local.bin', import.meta.url);
 
-/** @throws Error if the file is absent or not in the format of this version */
+/** Loads the weights. @throws Error if the file is absent or not in the format of this version */
 export function loadWeights(file: URL = WEIGHTS_FILE): Weights {
   const { card, numbers } = readArtefact(readFileSync(file));
   const setting = (name: string) => required(card.settings[name], name);

@@ -83,12 +83,12 @@ const FAILS: [field: string, op: string, value?: unknown][] = [
 const withValue = ([field, op, value]: [string, string, unknown?]) => [field, op, value] as const;
 
 describe('a clause', () => {
-  it.each(HOLDS.map(withValue))('%s %s %j holds [rules.fields, rules.operators]', (field, op, value) => {
+  it.each(HOLDS.map(withValue))('`%s %s %j` holds [rules.fields, rules.operators]', (field, op, value) => {
     expect(clause(field, op, value).holds).toBe(true);
   });
 
   it.each(FAILS.map(withValue))(
-    '%s %s %j does not hold [rules.fields, rules.operators]',
+    '`%s %s %j` does not hold [rules.fields, rules.operators]',
     (field, op, value) => {
       expect(clause(field, op, value).holds).toBe(false);
     },
@@ -125,7 +125,7 @@ describe('a clause', () => {
     [0.3, 0.31, false],
     [undefined, 0, false],
   ])(
-    'similar_to with the similarity %s and the threshold %s holds: %s [rules.similar-to]',
+    'with `similar_to`, the similarity %s and the threshold %s has the result %s [rules.similar-to]',
     (similarity, threshold, holds) => {
       const value = threshold === undefined ? 'an outage' : { text: 'an outage', threshold };
       const found = clause('text', 'similar_to', value, subject, similarity);
@@ -144,7 +144,7 @@ describe('a clause', () => {
     expect(clause('text', 'word', '(a+)+$', evil).holds).toBe(false);
   });
 
-  it('never throws for any stored clause and any item', () => {
+  it('never throws, for random stored clauses and items', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 30 }),
       fc.constantFrom('', '\u200b', '\ud800', '@', 'ß'),
@@ -168,7 +168,7 @@ describe('a clause', () => {
     );
   });
 
-  it('gives the opposite result of eq with neq, and of contains with not_contains, for every field and text', () => {
+  it('has opposite results with `eq` and `neq`, and with `contains` and `not_contains`, for random texts in five fields', () => {
     const text = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
       .filter((one) => one.trim() !== '');

@@ -73,7 +73,7 @@ export function agentFieldOf(field: string): string | undefined {
   return field.startsWith('ai.') && field.length > 3 ? field.slice(3) : undefined;
 }
 
-/** True for a field of a mention; false for `ai.<field>` and for an unknown field. */
+/** Returns true for a field of a mention; false for `ai.<field>` and for an unknown field. */
 export function isField(field: string): field is Field {
   return Object.hasOwn(FIELD_KINDS, field);
 }

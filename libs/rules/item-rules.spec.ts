@@ -8,7 +8,7 @@ describe('the rules of a keyword', () => {
   const never = item({ field: 'kind', op: 'eq', value: 'listing' });
   const webhook = { type: 'webhook' };
 
-  it('run in order until a fired rule has the action stop; the effects of earlier rules remain [rules.order, rules.stop, rules.mark, rules.notify]', () => {
+  it('run in order until a fired rule has the action `stop`; the effects of earlier rules remain [rules.order, rules.stop, rules.mark, rules.notify]', () => {
     const rules = [
       ruleOf({ name: 'a', when: always, then: [{ type: 'mark', label: 'starred' }, webhook] }),
       ruleOf({ name: 'b', when: never, then: [{ type: 'stop' }] }),
@@ -44,7 +44,7 @@ describe('the rules of a keyword', () => {
     expect(run(rules).rules.map(({ name }) => name)).toEqual(['own']);
   });
 
-  it('notify all channels of the keyword when they name no channel [rules.notify]', () => {
+  it('notify all channels of the keyword if they name no channel [rules.notify]', () => {
     expect(run([ruleOf({ when: always, then: [{ type: 'notify' }] })])).toMatchObject({
       ...{ notifyKeywordChannels: true, notifyChannelIds: [], webhook: false, stoppedBy: undefined },
     });

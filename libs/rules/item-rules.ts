@@ -74,7 +74,7 @@ export function itemRulesOf(rules: readonly Rule[]): ItemRules {
   return known;
 }
 
-/** True if the keyword has enabled rules that run on items. */
+/** Returns true if the keyword has enabled rules that run on items. */
 export function hasItemRules(rules: readonly Rule[]): boolean {
   return rules.some(isItemRule);
 }

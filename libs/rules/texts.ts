@@ -7,7 +7,7 @@ export type TextField = 'text' | 'title' | 'body';
 /** The texts of a field in the form in which they are compared, without empty texts. */
 export type TextsOf = (field: TextField) => readonly string[];
 
-/** True for a field of prose. */
+/** Returns true for a field of prose. */
 export function isText(field: string): field is TextField {
   return field === 'text' || field === 'title' || field === 'body';
 }

@@ -14,7 +14,7 @@ export type AddressAnswer = 'verify' | 'unsubscribe';
 const VERIFY_WITHIN_MS = 7 * 24 * 3_600_000;
 
 /**
- * The links of mails: anybody who has the link may answer for its address. A link is signed with a key that is derived
+ * The links of mails: anybody who has the link can answer for its address. A link is signed with a key that is derived
  * from MASTER_KEY. It is valid as long as MASTER_KEY contains that key. During a rotation, MASTER_KEY contains both
  * keys.
  */
@@ -36,7 +36,7 @@ export class AddressLinks {
     return `${this.publicUrl.replace(/\/+$/, '')}/channels/${answer}?token=${token}`;
   }
 
-  /** @returns undefined if the link was changed, or is not valid any more */
+  /** Reads the token of a link. @returns undefined if the link was changed, or is not valid any more */
   read(answer: AddressAnswer, token: string, nowMs: number): ChannelAddressRef | undefined {
     const read = this.signed.read<[string, string, string, number]>(answer, token);
     if (!read) return undefined;

@@ -14,7 +14,7 @@ export function newApiKey(): string {
   return `ek_${text}`;
 }
 
-/** True if the text has the form of an API key, whether the key exists or not. */
+/** Returns true if the text has the form of an API key, whether the key exists or not. */
 export function looksLikeApiKey(text: string): boolean {
   return /^ek_[0-9A-Za-z]{43}$/.test(text);
 }

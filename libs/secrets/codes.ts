@@ -35,7 +35,10 @@ function written(bytes: Uint8Array): string {
   return (text.match(new RegExp(`.{${GROUP}}`, 'g')) ?? []).join('-');
 }
 
-/** As Crockford defines it: no case, no separators, and O, I and L are read as 0 and 1. */
+/**
+ * Returns the canonical spelling of a code, as Crockford defines it: no case, no separators, and O, I and L are read as
+ * 0 and 1.
+ */
 function canonical(code: string): string {
   return code.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1');
 }

@@ -17,9 +17,9 @@ export function reportKeys(masterKey: string): string {
 }
 
 /**
- * The addresses of the pages of weekly reports: anybody who has the address may read the report. An address is signed,
- * and expires 90 days after the report's period. Every process creates the same address for a report. During a
- * rotation of MASTER_KEY, addresses that either key has signed are valid.
+ * The addresses of the pages of weekly reports: anybody who has the address can read the report. An address is signed,
+ * and expires 90 days after the report's period. Every process creates the same address for a report. During a rotation
+ * of MASTER_KEY, addresses that either key has signed are valid.
  */
 export class ReportAddresses {
   private readonly signed: SignedText;
@@ -35,13 +35,14 @@ export class ReportAddresses {
     this.signed = new SignedText(keys, 'reports');
   }
 
-  /** @param periodTo the end of the report's period in ms */
+  /** Returns the address of the page of a report. @param periodTo the end of the report's period in ms */
   urlOf(reportId: string, periodTo: number): string {
     const token = this.signed.write(SCOPE, [reportId, periodTo + VALID_MS]);
     return `${this.publicUrl.replace(/\/+$/, '')}/reports/${token}`;
   }
 
   /**
+   * Returns the id of the report of an address.
    * @param token the last part of an address
    * @returns undefined if the address was changed, or is not valid any more
    */

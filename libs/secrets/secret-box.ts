@@ -29,14 +29,14 @@ export class SecretBox {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
   }
 
-  /** @throws Error when none of the keys encrypted the box, or the box was changed */
+  /** Decrypts a box. @throws Error if none of the keys encrypted the box, or the box was changed */
   open(box: Uint8Array): string {
     return this.opened(box).text;
   }
 
   /**
    * Returns the same secret encrypted with the current key; undefined if it is already encrypted with the current key.
-   * @throws Error when none of the keys encrypted the box, or the box was changed
+   * @throws Error if none of the keys encrypted the box, or the box was changed
    */
   reseal(box: Uint8Array): Buffer | undefined {
     const { text, key } = this.opened(box);

@@ -67,7 +67,7 @@ describe('the link of a mail', () => {
     expect(new AddressLinks(`${second},${third}`, url).read('unsubscribe', old, 0)).toBeUndefined();
   });
 
-  it('to verify is valid for 7 days and does not unsubscribe', () => {
+  it('to verify an address is valid for 7 days, and does not unsubscribe the address', () => {
     const links = new AddressLinks(first, url);
     const token = tokenIn(links.urlOf('verify', ref, 0));
     const week = 7 * 24 * 3_600_000;

@@ -20,13 +20,16 @@ export class SignedText {
     this.keys = [keyOf(present), ...earlier.map(keyOf)];
   }
 
-  /** @param scope what the text is bound to; JSON, like the value */
+  /** Returns a value as signed text. @param scope what the text is bound to; JSON, like the value */
   write(scope: unknown, value: unknown): string {
     const text = Buffer.from(JSON.stringify(value));
     return Buffer.concat([sign(this.keys[0], scope, text), text]).toString('base64url');
   }
 
-  /** @returns undefined if the text was changed, or signed for another scope, for another purpose or by another key */
+  /**
+   * Returns the value; undefined if the text was changed, or signed for another scope, for another purpose or by
+   * another key
+   */
   read<T>(scope: unknown, signed: string): T | undefined {
     const bytes = Buffer.from(signed, 'base64url');
     // Node ignores characters that are not base64url, but such a text was changed.

@@ -37,14 +37,14 @@ describe('a collector', () => {
     for (let n = 1; n <= 3; n += 1) {
       makeSpans(provider, IN_REQUEST);
       await until(`request ${n} is answered`, () => collector.requests === n);
-      await until('its spans have been given up', () => lines.length === 1);
+      await until('the spans of the request are lost', () => lines.length === 1);
     }
     expect(lines).toMatchObject([
       { msg: expect.stringContaining('cannot be exported'), reason: expect.stringContaining(String(status)) },
     ]);
     collector.status = 200;
     makeSpans(provider, IN_REQUEST);
-    await until('it is reported', () => lines.length === 2);
+    await until('the success is reported', () => lines.length === 2);
     expect(lines[1]).toMatchObject({ msg: 'spans are exported again', lostSpans: 3 * IN_REQUEST });
     await stopWithin(provider, 1000);
   });
@@ -53,11 +53,11 @@ describe('a collector', () => {
     const port = await freePort();
     const provider = providerTo(`http://127.0.0.1:${port}`);
     makeSpans(provider, IN_REQUEST);
-    await until('it is reported', () => lines.length === 1, 15_000);
+    await until('the failure is reported', () => lines.length === 1, 15_000);
     expect(lines[0]?.reason).toContain('ECONNREFUSED');
     const late = await startCollector(port);
     makeSpans(provider, IN_REQUEST);
-    await until('it has spans', () => late.spans.length >= IN_REQUEST, 15_000);
+    await until('the collector has spans', () => late.spans.length >= IN_REQUEST, 15_000);
     await stopWithin(provider, 1000);
     await late.close();
   }, 40_000);

@@ -1,6 +1,6 @@
 import { createLogger, loggedError, type Logger } from './index.js';
 
-it('logs an error with its stack, and an expected error with only its type and message', () => {
+it('the logger logs an error with its stack, and an expected error with only its type and message', () => {
   const isExpected = (error: unknown) => error instanceof RangeError;
   const expected = new RangeError('too far', { cause: new Error('inner') });
   expect(loggedError(expected, isExpected)).toEqual({ type: 'RangeError', message: 'too far' });
@@ -19,7 +19,7 @@ function loggerWithLines(): { log: Logger; lines: string[] } {
   return { log: createLogger('spec', 'info', isExpected, { write: (line) => void lines.push(line) }), lines };
 }
 
-it('logs the same expected error once in 30 s, and every other error each time', () => {
+it('the logger logs the same expected error once in 30 s, and every other error each time', () => {
   const { log, lines } = loggerWithLines();
   const clock = jest.spyOn(performance, 'now').mockReturnValue(1_000_000);
   const messages = () => lines.splice(0).map((line) => (JSON.parse(line) as { msg: string }).msg);
@@ -42,7 +42,7 @@ it('logs the same expected error once in 30 s, and every other error each time',
   clock.mockRestore();
 });
 
-it('removes secrets from a logged object and from the objects inside it', () => {
+it('the logger removes secrets from a logged object and from the objects inside it', () => {
   const { log, lines } = loggerWithLines();
   const secrets = {
     apiKey: 'hidden',

@@ -10,7 +10,10 @@ function counter<N extends string>(name: string, description: string): Counter<L
   return meter.createCounter(name, { description });
 }
 
-/** A counter without labels shows 0 before its first event: `increase()` does not see the first value of a series. */
+/**
+ * Creates a counter without labels that shows 0 before its first event: `increase()` does not see the first value of a
+ * series.
+ */
 export function counterFromZero(name: string, description: string): Counter<Labels<never>> {
   const created = counter<never>(name, description);
   created.add(0);

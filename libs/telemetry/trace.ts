@@ -69,7 +69,7 @@ export function isTraced(): boolean {
 }
 
 /**
- * Runs work that a step has caused. This step may differ from the running step. If `traceparent` is undefined, no step
+ * Runs work that a step has caused. This step can differ from the running step. If `traceparent` is undefined, no step
  * has caused the work. If neither this step nor the running step is recorded, the trace does not change.
  */
 export function continueTrace<T>(traceparent: string | undefined, work: () => T): T {
@@ -90,7 +90,7 @@ export function arrive<T>(
   return context.with(withRequestId(trace.setSpan(parent, span), requestId), () => work(span));
 }
 
-/** Like `arrive`, but ends the span when the work ends, and records an error of the work. */
+/** Runs work like `arrive`, but ends the span when the work ends, and records an error of the work. */
 export function arriveWith<T>(
   name: string,
   kind: SpanKind,
@@ -133,7 +133,7 @@ export function stepOf(span: Span): string {
 
 /**
  * Ends a span.
- * @param error of failed work: the class of the error is recorded, but not its text, which may contain values
+ * @param error of failed work: the class of the error is recorded, but not its text, which can contain values
  */
 export function endSpan(span: Span, error?: unknown): void {
   if (error !== undefined) {
@@ -160,7 +160,7 @@ export function contextOf(step: SpanContext | undefined): Context {
   return step ? trace.setSpanContext(ROOT_CONTEXT, step) : ROOT_CONTEXT;
 }
 
-/** @returns undefined if the text is not a valid `traceparent` */
+/** Reads a `traceparent`. @returns undefined if the text is not a valid `traceparent` */
 export function parse(traceparent: string | undefined): SpanContext | undefined {
   return (traceparent && parseTraceParent(traceparent)) || undefined;
 }

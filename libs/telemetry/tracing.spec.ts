@@ -104,13 +104,13 @@ describe('a batch', () => {
     expect(await exported('alone')).toMatchObject({ traceId: 'a'.repeat(32), parentSpanId: 'a'.repeat(16) });
   });
 
-  it('belongs to the only trace that is recorded, and the other messages keep theirs', async () => {
+  it('belongs to the only trace that is recorded, and the other messages keep their traces', async () => {
     const { steps, own } = await batchOf('one recorded', unrecorded('a'), recorded('b'), unrecorded('c'));
     expect(traceOf(own)).toBe('b'.repeat(32));
     expect(steps).toEqual([unrecorded('a'), own, unrecorded('c')]);
   });
 
-  it('has its own trace if it belongs to several recorded traces: the trace has a link to each of them, and each of them has a span for its part', async () => {
+  it('has its own trace if it belongs to several recorded traces: its trace has a link to each of these traces, and each of these traces has a span for its part', async () => {
     const { steps, own } = await batchOf(
       'several',
       recorded('a'),

@@ -26,7 +26,7 @@ const EXPORT_WITHIN_MS = 5000;
 const FLUSH_WITHIN_MS = 1000;
 /**
  * Maximum number of links of a span: at least the size of the largest batch of a consumer, because each message of a
- * batch may have another trace.
+ * batch can have another trace.
  */
 const MAX_LINKS = 2000;
 
@@ -62,7 +62,7 @@ export async function stopTracing(): Promise<void> {
   if (stopping !== off) await stopWithin(stopping, FLUSH_WITHIN_MS);
 }
 
-/** Like `stopTracing`, for any provider. */
+/** Stops a provider, and waits at most this time until it has sent the remaining spans. Never throws. */
 export async function stopWithin(stopping: TracerProvider, ms: number): Promise<void> {
   const timeout = new Promise((resolve) => setTimeout(resolve, ms).unref());
   await Promise.race([stopping.shutdown().catch(() => undefined), timeout]);

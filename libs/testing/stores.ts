@@ -118,7 +118,8 @@ async function startNats(): Promise<{ url: string; directory: string; stop(): Pr
 }
 
 async function createDatabase(serverUrl: string, name: string, template: string): Promise<string> {
-  // The default strategy writes each page into the log. This takes a quarter of a second of processor time.
+  // The default strategy writes each page into the write-ahead log, which takes a quarter of a second of processor
+  // time.
   await onPostgres(serverUrl, `CREATE DATABASE "${name}" TEMPLATE "${template}" STRATEGY FILE_COPY`);
   return addressOf(serverUrl, name);
 }
@@ -132,7 +133,7 @@ async function onPostgres(url: string, statement: string): Promise<void> {
   }
 }
 
-/** @param template its tables are copied, with the list of the statements that made them */
+/** Creates a database. @param template its tables are copied, with the list of the statements that made them */
 async function createClickHouseDatabase(serverUrl: string, name: string, template?: string): Promise<string> {
   await onClickHouse(serverUrl, [`CREATE DATABASE ${name}`]);
   if (template) {

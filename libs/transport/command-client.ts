@@ -24,7 +24,7 @@ export class CommandClient extends ClientProxy {
   /**
    * Sends a command and waits for its reply.
    * @param timeoutMs how long to wait, in ms
-   * @throws Refusal from the service; `too-large` for a command that is larger than a message may be; `unavailable` if
+   * @throws Refusal from the service; `too-large` for a command that is larger than a message can be; `unavailable` if
    *   the service is not running, does not answer in time, or the connection to NATS fails
    */
   request<I extends DescMessage, O extends DescMessage>(
@@ -56,7 +56,7 @@ export class CommandClient extends ClientProxy {
     return () => undefined;
   }
 
-  /** @throws Error always: `EventStore` appends facts, with their message ids */
+  /** Sends nothing. @throws Error always: `EventStore` appends facts, with their message ids */
   protected dispatchEvent(): never {
     throw new Error('EventStore appends facts; this client sends commands, which get a reply');
   }

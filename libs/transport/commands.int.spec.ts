@@ -139,7 +139,7 @@ describe('a command', () => {
     });
   });
 
-  it('is refused as too large before it is sent when it does not fit into a message', async () => {
+  it('is refused as too large before it is sent if it does not fit into a message', async () => {
     const large = { ...command, keywordId: 'k'.repeat(1024 * 1024) };
     expect(await refusalOf(client.request(retireKeyword, large))).toMatchObject({
       kind: 'too-large',
@@ -147,7 +147,7 @@ describe('a command', () => {
     });
   });
 
-  it('returns `unavailable` when no service is running', async () => {
+  it('returns `unavailable` if no service is running', async () => {
     expect(await refusalOf(ask())).toEqual({
       kind: 'unavailable',
       code: 'UNAVAILABLE',
@@ -156,7 +156,7 @@ describe('a command', () => {
     });
   });
 
-  it('returns `unavailable` when the service does not answer in time', async () => {
+  it('returns `unavailable` if the service does not answer in time', async () => {
     const { release, controller } = gatedHandler();
     await served(controller, async () => {
       expect(await refusalOf(client.request(retireKeyword, command, 50))).toMatchObject({
@@ -191,7 +191,7 @@ describe('a command', () => {
     await Promise.all(replicas.map((replica) => replica.stop()));
   });
 
-  it('is answered when its handler has an interceptor, which turns the answer into a stream', async () => {
+  it('is answered if its handler has an interceptor, which converts the answer to a stream', async () => {
     const passing = { intercept: (_: unknown, next: { handle(): Observable<unknown> }) => next.handle() };
     @Controller()
     class Intercepted {
@@ -213,7 +213,7 @@ describe('a command', () => {
 });
 
 describe('the messages of a command', () => {
-  it('a service answers a request that consists only of protobuf bytes with a Reply', async () => {
+  it('consist only of protobuf bytes: a service answers such a request with a Reply', async () => {
     await served(
       retiring(async () => done),
       async () => {
@@ -224,7 +224,7 @@ describe('the messages of a command', () => {
     );
   });
 
-  it('a client sends only protobuf bytes, with traceparent and x-request-id in the headers', async () => {
+  it('are sent by a client as protobuf bytes only, with traceparent and x-request-id in the headers', async () => {
     const sent: { data: Uint8Array; traceparent?: string; requestId?: string }[] = [];
     const responder = bus.nc.subscribe(retireKeyword.subject, {
       callback: (_, message) => {

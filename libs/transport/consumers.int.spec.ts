@@ -88,7 +88,7 @@ describe('a consumer of a controller', () => {
     expect(await lastParkedReason()).toEqual(['not a check']);
   });
 
-  it('tries each message by itself when the batch fails, and parks a message with the error that the handler threw', async () => {
+  it('tries each message by itself if the batch fails, and parks a message with the error that the handler threw', async () => {
     const good: string[] = [];
     const replica = await startReplica(
       bus,
@@ -104,7 +104,7 @@ describe('a consumer of a controller', () => {
     await settled();
     await replica.stop();
     expect(good.sort()).toEqual(['a', 'b']);
-    // Nest's own filter would have turned the error into "Internal server error".
+    // Nest's own filter would have replaced the error by "Internal server error".
     expect(await lastParkedReason()).toEqual(['cannot be read']);
   });
 
@@ -156,7 +156,7 @@ describe('a consumer of a controller', () => {
     );
     const replica = await startReplica(bus, controller);
     await send('a', 'b', 'c');
-    await until('the first has begun', () => begun.length === 1);
+    await until('the first batch has begun', () => begun.length === 1);
     const stopped = replica.stop();
     finish();
     await stopped;
@@ -167,7 +167,7 @@ describe('a consumer of a controller', () => {
     expect(begun.toSorted()).toEqual(['a', 'b', 'c']);
   });
 
-  it('is named as interrupted when its batch hangs at the stop', async () => {
+  it('is named as interrupted if its batch hangs at the stop', async () => {
     let begun = false;
     let finish = () => {};
     const gate = new Promise<void>((resolve) => (finish = resolve));
@@ -180,7 +180,7 @@ describe('a consumer of a controller', () => {
       }),
     );
     await send('a');
-    await until('it has begun', () => begun);
+    await until('the batch has begun', () => begun);
     expect(await replica.strategy.stop(20)).toEqual([`spec-${specs}`]);
     finish();
     await replica.stop();

@@ -40,7 +40,10 @@ export class NatsStrategy extends Server implements CustomTransportStrategy {
     return [...this.messageHandlers.values()].flatMap((handler) => extrasOf(handler).consumer ?? []);
   }
 
-  /** @throws Error when a command or consumer already has a handler, because Nest would call one handler or both */
+  /**
+   * Adds a handler.
+   * @throws Error if the command or consumer already has a handler, because Nest would call one or both of them
+   */
   override addHandler(
     pattern: string,
     callback: MessageHandler,
@@ -77,7 +80,7 @@ export class NatsStrategy extends Server implements CustomTransportStrategy {
 
   /**
    * Accepts no more commands and pulls no more messages; finishes running work.
-   * @param graceMs how long that may take; unfinished messages are delivered again
+   * @param graceMs how long that can take; unfinished messages are delivered again
    * @returns the names of interrupted work
    */
   stop(graceMs: number): Promise<string[]> {
@@ -135,7 +138,7 @@ function extrasOf(handler: MessageHandler): PatternExtras {
   return handler.extras ?? {};
 }
 
-/** Nest's interceptors turn a result into a stream with one value. */
+/** Nest's interceptors convert a result to a stream with one value. */
 async function resultOf<T>(handler: MessageHandler<unknown, unknown, T>, input: unknown): Promise<T> {
   const result = await handler(input);
   return isObservable(result) ? lastValueFrom(result) : (result as T);

@@ -14,7 +14,7 @@ export interface PatternExtras {
   appliedUpTo?: string;
 }
 
-/** Nest's own filter turns every error into "Internal server error"; the strategy needs the error itself. */
+/** Nest's own filter converts every error to "Internal server error"; the strategy needs the error itself. */
 @Catch()
 class RethrowErrors implements ExceptionFilter {
   catch(error: unknown): never {
@@ -39,8 +39,8 @@ export function CommandPattern<I extends DescMessage, O extends DescMessage>(
 }
 
 /**
- * `@EventPattern` for a durable consumer: the method gets a batch of messages and returns an outcome for each. When it
- * throws, each message is tried by itself; a message that fails alone is retried, and parked after the eighth delivery
+ * `@EventPattern` for a durable consumer: the method gets a batch of messages and returns an outcome for each. If it
+ * throws, each message is tried by itself. A message that fails alone is retried, and parked after the eighth delivery
  * (not after an outage, and not if `inOrder`).
  */
 export function ConsumerPattern(consumer: ConsumerOptions): HandlerOf<BatchHandler> {

@@ -6,7 +6,7 @@ import { HTTP_STATUS, refusalKindOf } from './http-status.js';
 
 // The reply to a command on the wire: the output's bytes, or a refusal with its status, code, text and details.
 
-/** @throws Refusal `too-large` for an output that does not fit into a message */
+/** Encodes the output of a command. @throws Refusal `too-large` for an output that does not fit into a message */
 export function encodeOutput<O extends DescMessage>(
   { output }: CommandType<DescMessage, O>,
   message: MessageShape<O>,
@@ -24,7 +24,7 @@ export function encodeError(error: unknown): Uint8Array {
   return toBinary(ReplySchema, create(ReplySchema, { outcome: { case: 'refusal', value } }));
 }
 
-/** @throws Refusal from the service; `unavailable` for an empty reply */
+/** Decodes a reply. @throws Refusal from the service; `unavailable` for an empty reply */
 export function decodeReply<O extends DescMessage>(
   { output }: CommandType<DescMessage, O>,
   data: Uint8Array,

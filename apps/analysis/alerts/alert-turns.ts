@@ -8,7 +8,7 @@ const NEXT_TURN_SECONDS = 10;
 /** A keyword whose alerts must be evaluated. Only one replica at a time has claimed this turn. */
 export interface AlertTurn {
   keywordId: string;
-  /** Start of the earliest bin with a new mention, in ms; undefined if only an episode may have ended. */
+  /** Start of the earliest bin with a new mention, in ms; undefined if only an episode can have ended. */
   changedFrom: number | undefined;
   changes: number;
 }
@@ -45,7 +45,10 @@ export async function postponeTurns(database: Database, turns: readonly AlertTur
     );
 }
 
-/** Ends the claims of evaluated turns. A keyword that has changed meanwhile is due again after `NEXT_TURN_SECONDS`. */
+/**
+ * Ends the claims of evaluated turns. A keyword that has changed meanwhile is due again after `NEXT_TURN_SECONDS`; the
+ * others are due at `nextAt`.
+ */
 export async function finishTurns(database: Database, evaluated: readonly EvaluatedTurn[]): Promise<void> {
   if (evaluated.length === 0) return;
   await database.query(

@@ -110,7 +110,7 @@ it('an episode ends after a whole window below the level, and the next episode f
   expect(await scene.kinds()).toEqual(['fired', 'ended', 'fired']);
 });
 
-it('two replicas that evaluate the same mentions at the same time fire one alert [alerts.once]', async () => {
+it('three replicas that evaluate the same mentions at the same time fire one alert [alerts.once]', async () => {
   const scene = await fixture.scene({ rules: [rule()], spikeAlert: 'high' });
   await scene.publish(scene.mentions(5, 4, 3, 2, 1));
   await scene.evaluate(0, [fixture.replica(), fixture.replica(), fixture.replica()]);
@@ -133,7 +133,7 @@ it('an event that is stored twice is counted only once, and late items do not fi
   expect(await scene.kinds()).toEqual(['fired']);
 });
 
-it('a mention that is found hours late is evaluated with few reads, and with the same baselines', async () => {
+it('a mention that is found hours late is evaluated with at most ten reads of counts, and with the correct baseline', async () => {
   const scene = await fixture.scene({});
   // Stores twelve mentions an hour.
   await scene.publish(scene.mentions(...Array.from({ length: 119 }, (_, n) => 5 * n + 3)));
@@ -180,7 +180,7 @@ it('a rule that changes during its episode does not fire again, and the episode 
   expect(await scene.kinds()).toEqual(['fired', 'ended']);
 });
 
-it('an alert is published once, even when its message is delivered again hours later [alerts.once]', async () => {
+it('an alert is published once, even if its message is delivered again [alerts.once]', async () => {
   const scene = await fixture.scene({ rules: [rule()] });
   await scene.publish(scene.mentions(5, 4, 3, 2, 1));
   await scene.evaluate();

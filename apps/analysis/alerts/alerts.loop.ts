@@ -64,7 +64,7 @@ export class AlertsLoop implements Loop {
     await Promise.all([this.rounds.stop(), this.pruning.stop()]);
   }
 
-  /** @returns true if more turns may be due already */
+  /** @returns true if more turns can be due already */
   async round(): Promise<boolean> {
     const turns = await claimTurns(this.database, TURNS_PER_ROUND);
     if (turns.length === 0) return false;
@@ -78,7 +78,7 @@ export class AlertsLoop implements Loop {
     return turns.length === TURNS_PER_ROUND;
   }
 
-  /** @returns true if there may be more rows to delete */
+  /** Deletes old rows. @returns true if there can be more rows to delete */
   async prune(): Promise<boolean> {
     let hasMore = false;
     for (const { table, column, days } of OLD_ROWS) {

@@ -11,7 +11,7 @@ const DAY_MS = 24 * HOUR_MS;
 const TRAILING_MS = 7 * DAY_MS;
 /** A spike alert with at least this much history can use the same hour of earlier weeks as its baseline. */
 const WEEKLY_AFTER_MS = 14 * DAY_MS;
-/** Events are kept for about this number of weeks. */
+/** Maximum number of earlier weeks in a baseline. Events are kept for about this number of weeks. */
 const MAX_WEEKS = 12;
 /** The minimum history of a spike alert: this number of hours, or the same hour of this number of weeks. */
 const MIN_HOURS = 24;
@@ -81,7 +81,10 @@ function consecutive({ from, to }: Window): Window[] {
   }));
 }
 
-/** Uses the wall clock: nine o'clock is compared with nine o'clock, even after a day with 23 or 25 hours. */
+/**
+ * Returns the same hour of earlier weeks, by the wall clock: nine o'clock for nine o'clock, even after a day with 23 or
+ * 25 hours.
+ */
 function sameHourOfWeeks({ from, to }: Window, timeZone: string): Window[] {
   const end = DateTime.fromMillis(to, { zone: timeZone });
   return Array.from({ length: MAX_WEEKS }, (_, n) => {
@@ -95,7 +98,7 @@ const UNKNOWN_MS = BIN_MS;
 
 /**
  * Returns whether a window is known.
- * @param covered the covered periods, ordered by `from`; periods may overlap
+ * @param covered the covered periods, ordered by `from`; periods can overlap
  */
 export function isKnown({ from, to }: Window, covered: readonly Covered[]): boolean {
   let known = from;

@@ -59,7 +59,7 @@ describe('the analysis `agent`', () => {
     });
   });
 
-  it('returns an error for a mention whose answer is invalid even after a second question, and the outputs of the other mentions', async () => {
+  it('returns an error for a mention whose answer is invalid, and the outputs of the other mentions', async () => {
     const model = modelOf((text) => (text === 'text of a' ? { part: 7 } : { part: 'lid' }));
     expect(await run('agent', [mention('a'), mention('b')], model, AGENT)).toEqual({
       outputs: [{ mentionId: 'b', status: 'completed', output: { part: 'lid' } }],

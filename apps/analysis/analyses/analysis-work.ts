@@ -32,7 +32,7 @@ export interface AnalysisResult {
 /** Maximum length of a mention's text in a question to the model. */
 const MODEL_CHARACTERS = 4_000;
 const ITEMS_IN_REQUEST = 8;
-/** Maximum time for the model's answers. The time is shorter than the gateway waits. */
+/** Maximum time for the model's answers. The gateway waits longer than this time. */
 const MODEL_TIMEOUT_MS = 100_000;
 
 const NO_SUMMARY: Summary = { text: '', sentences: [], reader: 'local' };

@@ -31,8 +31,8 @@ export class BacktestSummary {
   }
 
   /**
-   * Returns the counts as the interface returns them, with all enabled rules in their order. Must be called only one
-   * time, because each call adds the alerts of rules to the counts.
+   * Returns the counts as the interface returns them, with all enabled rules in their order. Must be called only once,
+   * because each call adds the alerts of rules to the counts.
    */
   view({ rules }: KeywordDefinition, alerts: readonly TestedAlert[]) {
     for (const { ruleId, at } of alerts) if (ruleId !== null) this.countFired(ruleId, at.slice(0, 10));

@@ -20,7 +20,7 @@ import { StoredMentions, type BacktestWindow } from './stored-mentions.js';
 import { TestedAlerts } from './tested-alerts.js';
 
 const DAY_MS = 86_400_000;
-/** How far back a backtest may begin. */
+/** How far back a backtest can begin. */
 const MAX_DAYS = 90;
 /** Maximum number of mentions that are tested: the newest of the window. */
 const MAX_ITEMS = 200_000;
@@ -32,8 +32,8 @@ const MAX_EMBEDDED_ITEMS = 5_000;
 /** The pages of a backtest can be read for this time. */
 const KEPT_HOURS = 24;
 /**
- * Number of mentions that are read and tested together when a page shows only mentions for which a rule fires. The
- * number is large, because a rule may fire for few mentions only.
+ * Number of mentions that are read and tested together if a page shows only mentions for which a rule fires. The number
+ * is large, because a rule can fire for only a few mentions.
  */
 const SEARCHED_TOGETHER = 1_000;
 /** Maximum number of backtests that wait or run. The gateway waits two minutes for each. */
@@ -65,6 +65,7 @@ export class BacktestsHandler {
   ) {}
 
   /**
+   * Runs a backtest.
    * @throws Refusal `not-found` for a keyword that was purged meanwhile; `too-many` while this process runs another
    *   backtest of the account; `unavailable` while this process runs too many backtests
    */
@@ -106,6 +107,7 @@ export class BacktestsHandler {
   }
 
   /**
+   * Returns a page of a backtest.
    * @throws Refusal `not-found` for an unknown backtest, and for a backtest that is older than a day; `too-many` while
    *   this process runs another search of the account
    */
@@ -113,7 +115,7 @@ export class BacktestsHandler {
   async read(page: ReadBacktest) {
     const { accountId, onlyFired } = page;
     if (!onlyFired) return this.page(page);
-    // A page tests thousands of mentions, and may embed hundreds, on the threads that read new items.
+    // A page tests thousands of mentions, and can embed hundreds, on the threads that read new items.
     if (this.searching.has(accountId))
       throw new Refusal(
         'too-many',

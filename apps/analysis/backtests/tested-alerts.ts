@@ -73,6 +73,7 @@ export class TestedAlerts {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /**
+   * Evaluates the tested rules.
    * @param definition with the tested rules
    * @returns the alerts since the start of the window, the earliest first
    */

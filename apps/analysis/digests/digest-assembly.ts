@@ -83,7 +83,7 @@ export class DigestAssembly {
     return after;
   }
 
-  /** @returns undefined if there are no items */
+  /** Returns the fact of one digest; undefined if there are no items. */
   private async factOf(
     turn: ClaimedTurn,
     period: DuePeriod,
@@ -187,12 +187,12 @@ export class DigestAssembly {
   }
 }
 
-/** The range of EVENTS that contains the items of a turn. */
+/** Returns the range of EVENTS that contains the items of a turn. */
 export function rangeOf({ keywordId, afterSeq }: DigestTurn, { cutSeq }: DuePeriod): ItemRange {
   return { keywordId, afterSeq, cutSeq };
 }
 
-/** The subject of the digests of a turn. */
+/** Returns the subject of the digests of a turn. */
 export function digestSubject({ accountId, keywordId, channelId, mode }: DigestTurn): string {
   return subjectOf('DIGESTS', accountId, keywordId, channelId, mode);
 }

@@ -18,7 +18,7 @@ const DAY_MS = 24 * HOUR_MS;
 const START = Date.UTC(2026, 2, 7);
 const END = Date.UTC(2026, 3, 7);
 const KEYWORDS = 1_000;
-/** After this time, the claims of a dead replica have ended, in ms. */
+/** After this time, in ms, the claims of a dead replica have ended. */
 const CLAIM_ENDS_MS = 121_000;
 
 /** The time zones. `from` and `hours` are the beginning and the length of the day on which the clocks change. */
@@ -81,7 +81,7 @@ function itemsOfMonth(): Item[] {
   return items.sort((a, b) => a.at - b.at);
 }
 
-/** Fails after one of fifty appends: then the digest is stored, but its turn is not. */
+/** Fails after about one of fifty appends: then the digest is stored, but its turn is not. */
 class FailingStore extends EventStore {
   failures = 0;
   override async append(...args: Parameters<EventStore['append']>): Promise<number> {

@@ -81,7 +81,7 @@ it('after a crash between storing a digest and storing its turn, the stored dige
   expect((await scene.digests('hourly')).map(texts)).toEqual([['one']]);
 });
 
-it('a digest shows at most 50 items and no hidden items; items of VIPs and items labelled to_reply come first, even if they are the oldest [digests.order]', async () => {
+it('a digest shows at most 50 items and no hidden items; items of VIPs and items with the label `to_reply` come first, even if they are the oldest [digests.order]', async () => {
   const scene = await fixture.scene('hourly');
   const events = Array.from({ length: 60 }, (_, n) => scene.event(`item ${n}`, { vip: n === 1 }));
   await scene.publish(...events);

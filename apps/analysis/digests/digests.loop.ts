@@ -75,7 +75,7 @@ export class DigestsLoop implements Loop {
     await Promise.all(this.repeated.map((one) => one.stop()));
   }
 
-  /** Assembles some of the due digests of each kind. @returns true if more digests may be due already */
+  /** Assembles some of the due digests of each kind. @returns true if more digests can be due already */
   async round(now = systemClock.now().getTime()): Promise<boolean> {
     const more = await Promise.all(CLAIMS.map((claim) => this.assembleClaimed(claim, now)));
     return more.includes(true);
@@ -118,7 +118,10 @@ export class DigestsLoop implements Loop {
     return turns.length === max && due.length > 0;
   }
 
-  /** @returns the turns to store. A failed turn is left out: it is claimed again after its claim has ended */
+  /**
+   * Assembles the digests of a group.
+   * @returns the turns to store. A failed turn is left out: it is claimed again after its claim has ended
+   */
   private async assembleGroup(group: readonly DueTurn[], now: number): Promise<DigestTurn[]> {
     const failed = (error: unknown, { keywordId, channelId, mode }: DigestTurn) =>
       this.log.error(
@@ -138,7 +141,7 @@ export class DigestsLoop implements Loop {
     }
   }
 
-  /** @returns true if there may be more rows to delete */
+  /** Deletes old rows. @returns true if there can be more rows to delete */
   async prune(): Promise<boolean> {
     let hasMore = false;
     for (const { table, column, days } of OLD_ROWS) {

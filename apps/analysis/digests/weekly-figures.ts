@@ -58,7 +58,8 @@ export class WeeklyFigures {
   }
 
   /**
-   * Returns the address of a report. @throws Error if no gateway has started yet; the report is then assembled later
+   * Returns the address of a report.
+   * @throws Error if no gateway has started yet; the report is then assembled later
    */
   private async addressOf(reportId: string, periodTo: number): Promise<string> {
     const key = await sharedReportKey(this.database);

@@ -47,7 +47,7 @@ describe('brands other than the subject', () => {
     expect(brands('Acme vs Globex. Really: Acme vs GLOBEX')).toEqual(['Globex']);
   });
 
-  it('are at most 20 for any text, and never the subject', () => {
+  it('are at most 20 for generated texts, and never the subject', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary', maxLength: 2000 }),
@@ -65,7 +65,7 @@ describe('brands other than the subject', () => {
     ['names in a row', 'Acme, '.repeat(3_000)],
     ['one long word', `Acme, ${'A'.repeat(19_000)}`],
     ['entries of a list', '- A '.repeat(4_500)],
-  ])('are searched in almost 20 KB of %s before the test times out', (_, hostile) => {
+  ])('are searched in almost 20 KB of hostile text: %s', (_, hostile) => {
     expect(brands(hostile).length).toBeLessThanOrEqual(1);
   });
 });

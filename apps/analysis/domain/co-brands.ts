@@ -39,8 +39,8 @@ const NOT_BRANDS = new Set(
 
 /**
  * Returns at most 20 other brands that a text names together with the subject, in the spelling of their first
- * occurrence: listed brands anywhere in the text, names that the text compares or joins with the subject, and the
- * entries of lists.
+ * occurrence. These are listed brands anywhere in the text, names that the text compares or joins with the subject, and
+ * the entries of lists.
  */
 export function coBrandsOf({ title, text, names, listed }: BrandText): string[] {
   const input = `${title}\n${text}`.slice(0, CHARACTERS_READ);

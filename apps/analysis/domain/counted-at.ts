@@ -11,8 +11,8 @@ const COUNTED_MS = COUNTED_DAYS * 24 * 3_600_000;
 
 /**
  * Returns when an item appeared, for the counts of alerts: the time of its publication, but not later than the end of
- * its check, because clocks of upstreams can be ahead. For an item without a date: the end of its check if the previous
- * check was recent. After a gap, the time is not known.
+ * its check. Clocks of upstreams can be ahead. For an item without a date: the end of its check if the previous check
+ * was recent. After a gap, the time is not known.
  * @returns ISO 8601; empty if the time is not known
  */
 export function countedAtOf(

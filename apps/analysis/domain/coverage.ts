@@ -7,7 +7,7 @@ export interface Covered {
 }
 
 /**
- * Sources for which the oldest date in a list does not show how far back the read goes: their lists have different
+ * Sources for which the oldest date in a list does not show how far back the read goes. Their lists have different
  * lengths, or contain entries without a date.
  */
 const WITHOUT_HISTORY: ReadonlySet<string> = new Set(['rss', 'ai_answers', 'vinted']);

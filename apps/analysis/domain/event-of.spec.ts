@@ -76,7 +76,7 @@ describe('the envelope of an item that was read', () => {
     return JSON.parse(new TextDecoder().decode(event.envelope)) as Record<string, unknown>;
   };
 
-  it('has the key analysis after all other keys, with null for each value that was not read [readings.null]', () => {
+  it('has the key `analysis` after all other keys, with null for each value that was not read [readings.null]', () => {
     const analysis = { sentiment: 'negative', relevance: 80, reader: 'local', model: 'm', version: '1' };
     const envelope = envelopeOf({ relevance: 80, analysis });
     expect(Object.keys(envelope).slice(-2)).toEqual(['ai', 'analysis']);
@@ -89,7 +89,7 @@ describe('the envelope of an item that was read', () => {
     });
   });
 
-  it('has no analysis if neither sentiment nor intent was read [readings.absent]', () => {
+  it('has no `analysis` if neither sentiment nor intent was read [readings.absent]', () => {
     expect(envelopeOf({ relevance: 80, lang: 'en' })).not.toHaveProperty('analysis');
     expect(envelopeOf()).not.toHaveProperty('analysis');
   });
@@ -122,7 +122,7 @@ describe('the charges of an event', () => {
     ['completed', 2],
     ['failed', 0],
     ['timeout', 0],
-  ] as const)('include, if the agent step has the status %s, %d credits for the step', (status, credits) => {
+  ] as const)('for an agent step with the status %s are %d credits', (status, credits) => {
     const draft = eventOf(checkOf(), matched, treatment, create(ItemReadingSchema));
     const ai = { status, output: null, model: null, version: null };
     const { charges, envelope } = finishedEvent(draft, { ai, records: [] });
@@ -161,7 +161,7 @@ describe('the reason why an item is dropped after its reading', () => {
   });
 });
 
-describe('an event that may wait for readings', () => {
+describe('an event that can wait for readings', () => {
   const draftOf = (more: { dropped?: boolean; backfilled?: boolean } = {}) =>
     eventOf(
       checkOf({ finishedAt: '2026-03-04T05:06:07.089Z' }),
@@ -208,11 +208,11 @@ describe('an event that may wait for readings', () => {
     });
   });
 
-  it('does not wait when its item is dropped', () => {
+  it('does not wait if its item is dropped', () => {
     expect(askedOrFinal(draftOf({ dropped: true }), { ...wanted, agentStep }, true)).toHaveProperty('final');
   });
 
-  it('asks for no agent step when it is backfilled, because it is not pushed', () => {
+  it('asks for no agent step if it is backfilled, because it is not pushed', () => {
     const result = askedOrFinal(draftOf({ backfilled: true }), { ...wanted, agentStep }, true);
     expect('asked' in result && result.asked.agentStep).toBeUndefined();
   });

@@ -27,7 +27,7 @@ describe('decisions about a mention', () => {
     });
   });
 
-  it('record that a person wants no labels, because a rule may have set labels', () => {
+  it('record that a person wants no labels, because a rule can have set labels', () => {
     const decided = after(UNLABELLED, change({ labels: { labels: [] } }));
     expect(decided.labels).toEqual([]);
     expect(after(UNLABELLED, change({ relevance: 1 })).labels).toBeUndefined();
@@ -48,7 +48,7 @@ describe('decisions about a mention', () => {
     });
   });
 
-  it('change nothing when the mention already has the requested state', () => {
+  it('change nothing if the mention already has the requested state', () => {
     fc.assert(
       fc.property(fc.array(anyChange, { maxLength: 5 }), anyChange, (earlier, command) => {
         const state = after(earlier.reduce(after, UNLABELLED), command);

@@ -38,8 +38,8 @@ export function localBucket(preset: BucketPreset, input: BucketInput): FoundBuck
 
 /**
  * Returns the key of a bucket's name: lower-case words and numbers, joined by `-`, at most 80 characters. Spaces, case,
- * accents and punctuation make no difference, and a number after a letter begins a new word: "iPhone 15 pro" and
- * "iphone15 Pro" have the key `iphone-15-pro`.
+ * accents and punctuation make no difference. A number after a letter begins a new word: "iPhone 15 pro" and "iphone15
+ * Pro" have the key `iphone-15-pro`.
  */
 export function bucketKey(name: string): string {
   const plain = name

@@ -26,9 +26,9 @@ export interface WantedReadings {
 const MODEL_PRESETS: ReadonlySet<string> = new Set(['product-model', 'theme-sentiment', 'custom']);
 
 /**
- * Returns the question that an event waits for, or the final event if there is nothing to wait for: the item is
- * dropped, there is no language model, the account cannot pay, or the keyword wants no reading of a model. The event of
- * a backfilled item is not pushed, so it gets no agent step.
+ * Returns the question that an event waits for, or the final event if there is nothing to wait for. This is so if the
+ * item is dropped, there is no language model, the account cannot pay, or the keyword wants no reading of a model. The
+ * event of a backfilled item is not pushed, so it gets no agent step.
  */
 export function askedOrFinal(
   draft: Event,

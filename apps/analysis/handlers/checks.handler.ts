@@ -29,7 +29,7 @@ import { draftsOf, partsOf, treatedCheck, type Earlier, type TreatedCheck } from
 import { settingsOf, type WatchSettings } from './treatment.js';
 
 /**
- * Turns checks into events. Applies mutes and VIPs, makes the readings, applies the drops that depend on readings, and
+ * Converts checks to events. Applies mutes and VIPs, makes the readings, applies the drops that depend on readings, and
  * then runs the rules. An event that needs a reading of the language model is stored as a question, and is published
  * after the question is answered.
  */
@@ -66,8 +66,8 @@ export class ChecksHandler {
     // The threads of the reader read the next part while the current part is stored and published.
     for (const part of [...partsOf(checksOfBatch), undefined]) {
       const steps = [part && this.read(part), read && this.publish(read)] as const;
-      // Waits for both steps, even if one fails: each message is then handled alone, and no publishing may be in
-      // progress.
+      // Waits for both steps, even if one fails: each message is then handled alone, and by then all publishing must
+      // have ended.
       await Promise.allSettled(steps);
       [read] = await Promise.all(steps);
     }
@@ -92,7 +92,7 @@ export class ChecksHandler {
   }
 
   private async publish({ checks, local }: ReadPart): Promise<void> {
-    // The readings may have taken long. If a keyword was purged meanwhile, nothing about this keyword is written.
+    // The readings can have taken long. If a keyword was purged meanwhile, nothing about this keyword is written.
     const known = await knownWatches(
       this.database,
       checks.map(({ check }) => check.watchId),

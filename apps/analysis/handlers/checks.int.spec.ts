@@ -27,7 +27,7 @@ describe('a check', () => {
     expect((await scene.readings()).map((fact) => fact.case)).toEqual(['itemsRead']);
   });
 
-  it('repeats no stored event when NATS delivers it again, even after a change of the settings [readings.final]', async () => {
+  it('repeats no stored event if NATS delivers it again, even after a change of the settings [readings.final]', async () => {
     const scene = await fixture.scene();
     const check = scene.check({ text: 'acme is great' }, { text: 'acme again' });
     await fixture.handler().handle(check);
@@ -51,7 +51,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('gives the events of its first reading when NATS delivers it again after a crash, even if the reader has changed [readings.final]', async () => {
+  it('gives the events of its first reading if NATS delivers it again after a crash, even if the reader has changed [readings.final]', async () => {
     const scene = await fixture.scene();
     const check = scene.check({ text: 'acme is great' }, { text: 'acme again' });
     const crashing = fixture.handler();
@@ -173,7 +173,7 @@ describe('a check', () => {
     expect(second?.charges.map(({ operation }) => operation)).toEqual(['analysis', 'bucket']);
   });
 
-  it('keeps the first label of a bucket for all later spellings [readings.bucket-key]', async () => {
+  it('keeps the first label of a bucket if a later item spells the product differently [readings.bucket-key]', async () => {
     const scene = await fixture.scene({ name: 'iPhone', aiEnabled: true, aiPreset: 'product-model' });
     const { handle } = fixture.handler();
     await handle(scene.check({ text: 'My iPhone 15 Pro' }));
@@ -247,13 +247,13 @@ describe('a check', () => {
       create(MatchedItemSchema, { item: { itemId: newId(), kind: 'post', text: 'acme', bodyJson: '{}' } }),
     ];
     await handle(check);
-    // A rule labels a backfilled item, but never sends it.
+    // The rules label a backfilled item, but do not send it.
     expect((await scene.events())[2]).toMatchObject({
       ...{ push: false, labels: ['flagged', 'starred'], ruleWebhook: false, notifyKeywordChannels: false },
     });
   });
 
-  it('stores a question instead of an event that waits for a language model, and asks once', async () => {
+  it('stores a question instead of an event that waits for a language model, and asks only once', async () => {
     const scene = await fixture.scene();
     const check = scene.check({ text: 'acme is great' });
     const { handle } = fixture.handler(undefined, {});

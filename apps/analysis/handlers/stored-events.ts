@@ -7,8 +7,8 @@ import { subjectOf } from '#messaging';
 const CLOCKS_APART_MS = 60_000;
 
 /**
- * Returns the ids of the watch's events that EVENTS has received since an instant (ISO 8601). When NATS delivers a
- * message again, events that EVENTS already contains must not be published: NATS drops messages with a repeated id only
+ * Returns the ids of the watch's events that EVENTS has received since an instant (ISO 8601). If NATS delivers a
+ * message again, events that EVENTS already contains must not be published. NATS drops messages with a repeated id only
  * for two minutes, and settings can have changed meanwhile.
  */
 export async function storedEventIds(

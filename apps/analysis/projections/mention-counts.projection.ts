@@ -72,7 +72,7 @@ function mentionOf(event: Event): CountedMention[] {
   ];
 }
 
-/** @returns the mentions that were not counted before. Mentions of purged keywords are left out. */
+/** Stores mentions. @returns the mentions that were not counted before. Mentions of purged keywords are left out. */
 async function addMentions(tx: Tx, mentions: readonly CountedMention[]): Promise<CountedMention[]> {
   const rows: { event_id: string }[] = await tx.query(
     `INSERT INTO counted_mentions (event_id, keyword_id, search_id, counted_at, occurred_at, negative)

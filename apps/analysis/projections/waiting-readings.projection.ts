@@ -13,7 +13,7 @@ export const WAITING_SUBJECTS = subjectOf('READINGS', '*', '*', '*');
 
 const NAME = 'waiting-readings-v1';
 
-/** Keeps the questions of READINGS that have no answer in the table `waiting_readings`. */
+/** Keeps in the table `waiting_readings` the questions of READINGS that have no answer. */
 export const waitingReadingsProjection: Projection = {
   name: NAME,
   stream: 'READINGS',
@@ -29,8 +29,8 @@ export const waitingReadingsProjection: Projection = {
     const answered: string[] = [];
     for (const message of messages) {
       const { fact } = fromBinary(ReadingFactSchema, message.data);
-      // A check that NATS delivered twice may repeat its questions. Only the first message of a question is used,
-      // because the question may already have an answer.
+      // A check that NATS delivered twice can repeat its questions. Only the first message of a question is used,
+      // because the question can already have an answer.
       if (fact.case === 'asked' && message.predecessor === 0)
         asked.push({ ...message, question: fact.value });
       else if (fact.case === 'answered') answered.push(eventIdIn(message.subject));

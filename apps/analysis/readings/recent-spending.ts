@@ -4,7 +4,10 @@
  */
 const REMEMBERED_MS = 10_000;
 
-/** The credits that this process has let accounts spend in the last seconds. The balances may not show them yet. */
+/**
+ * The credits that this process has let accounts spend in the last seconds. It is possible that the balances do not
+ * show them yet.
+ */
 export class RecentSpending {
   private readonly spent = new Map<string, { accountId: string; credits: number; at: number }>();
 

@@ -99,7 +99,7 @@ describe('the lane of the language model, which all replicas share', () => {
       ]);
     await dies(60);
     await expect(lane.run(inMs(300), () => Promise.resolve())).rejects.toMatchObject({ kind: 'no_turn' });
-    // The server of the model works, so the lane must not look blocked: no alert may report it.
+    // The server of the model works, so the lane must not look blocked, and no alert must report it.
     expect(lane.blockedForMs).toBe(0);
     await database.query(`UPDATE llm_turns SET ends_at = now() - interval '1 second'`);
     expect(await lane.run(inMs(5_000), () => Promise.resolve('answer'))).toBe('answer');
@@ -147,7 +147,7 @@ describe('the lane of the language model, which all replicas share', () => {
     });
   });
 
-  it('loses no slot when Postgres fails as a turn begins', async () => {
+  it('loses no slot if Postgres fails as a turn begins', async () => {
     const timers = jest.spyOn(globalThis, 'setInterval');
     const [lane] = await replicas({ concurrency: 1 });
     const transaction = database.transaction.bind(database) as (work: unknown) => Promise<unknown>;

@@ -12,8 +12,8 @@ const LEASE_SECONDS = 10;
  */
 const LONG_WAIT_MS = 1_000;
 /**
- * A turn that waits for the next slot loses its place if it does not ask again within this time: the turn has given up,
- * or its replica has died.
+ * A turn that waits for the next slot loses its place if it does not ask again within this time: the request no longer
+ * waits, or its replica has died.
  */
 const NEXT_GRACE_MS = 2_000;
 

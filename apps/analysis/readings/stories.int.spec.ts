@@ -54,7 +54,7 @@ describe('the stories of an account', () => {
     expect((await storyOf(link(acme, 'other')))?.storyId).not.toBe(storyId);
   });
 
-  it('are found by their keys among many stories, and Postgres does not scan the database index of times', async () => {
+  it('are found by their keys among many stories, and Postgres does not scan the index of their times', async () => {
     const many = newId();
     await storeManyStories(many);
     const query = jest.spyOn(database, 'query');
@@ -68,7 +68,7 @@ describe('the stories of an account', () => {
     expect(text).not.toContain('stories_told_at');
   });
 
-  it('do not mark an item as repeated when the same item is read a second time', async () => {
+  it('do not mark an item as repeated if the same item is read a second time', async () => {
     const item = link(acme, 'crash');
     const story = await storyOf(item);
     await storyOf(link(globex, 'crash'));

@@ -35,7 +35,7 @@ export class StoriesLoop implements Loop {
     return this.work.stop();
   }
 
-  /** @returns true if there may be more rows to delete */
+  /** Deletes old rows. @returns true if there can be more rows to delete */
   async prune(): Promise<boolean> {
     const [, deleted]: [unknown, number] = await this.database.query(
       `DELETE FROM stories WHERE ctid = ANY (ARRAY(

@@ -34,7 +34,7 @@ interface Row {
 export class Stories {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** @returns the stories by event id; items without a story key are left out */
+  /** Finds the stories of items. @returns the stories by event id; items without a story key are left out */
   async of(items: readonly Readable[]): Promise<Map<string, Story>> {
     const keyed: KeyedItem[] = items
       .map(({ eventId, item, check }) => ({
@@ -122,7 +122,7 @@ class KnownKeys {
     return { storyId, isRepeated };
   }
 
-  /** @returns whether the key is new for its keyword */
+  /** Adds a row to the known keys. @returns whether the key is new for its keyword */
   private remember({ account_id, key, owner_id, event_id, story_id }: Row): boolean {
     const name = `${account_id} ${key}`;
     if (!this.stories.has(name)) this.stories.set(name, story_id);

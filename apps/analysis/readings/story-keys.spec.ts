@@ -63,7 +63,7 @@ describe('the story of an item', () => {
     expect(storyKeys(item({ source: 'ai_answers', text: TEXT }))).toEqual([]);
   });
 
-  it('has at most 28 keys for any text', () => {
+  it('has at most 28 keys for generated texts', () => {
     fc.assert(
       fc.property(
         fc.string({ maxLength: 2000, unit: 'binary' }),

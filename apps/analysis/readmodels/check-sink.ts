@@ -25,8 +25,8 @@ export async function knownWatches(
 }
 
 /**
- * Returns the outcome of a check whose watch has no row: done if the watch was purged, retry if the watch does not
- * exist yet.
+ * Returns the outcome of a check whose watch has no row: done if the watch was purged, retry if the tables do not
+ * contain the watch yet.
  */
 export async function withoutWatch(store: EventStore, check: Check): Promise<Outcome> {
   const subject = subjectOf('KEYWORDS', check.accountId, check.keywordId || check.watchId);

@@ -66,7 +66,7 @@ function isNew(time: Date): boolean {
   return Date.now() - time.getTime() < LEFT_AFTER_MS;
 }
 
-/** Undefined for an event of the keyword itself. */
+/** Returns undefined for an event of the keyword itself. */
 function searchable(event: Event, model: string): (SearchableMention & { watchId: string }) | undefined {
   const item = event.matched?.item;
   if (!item) return undefined;

@@ -72,7 +72,7 @@ export class AlertsUnderTest {
     return new AlertEvaluation(this.database, new AlertDecisions(this.database, this.store), this.log);
   }
 
-  /** @param ofSearch id of the search; empty if the watch has no search id */
+  /** Creates a keyword with one search. @param ofSearch id of the search; empty if the watch has no search id */
   scene(definition: Definition, ofSearch: string = newId()): Promise<AlertScene> {
     return AlertScene.with(this, definition, ofSearch);
   }

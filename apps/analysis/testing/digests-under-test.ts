@@ -83,7 +83,7 @@ export class DigestsUnderTest {
     return new DigestsLoop(this.database, new EventsProgress(this.bus), this.assembly(), this.log);
   }
 
-  /** Returns a keyword with one channel that gets digests in these modes. */
+  /** Creates a keyword with one channel that gets digests in these modes. */
   scene(...modes: DigestMode[]): Promise<DigestScene> {
     return DigestScene.with(this, ...modes);
   }

@@ -45,7 +45,7 @@ export class ModelQuestions {
     private readonly buckets: ItemBuckets,
   ) {}
 
-  /** @returns for each question the answers, or how long to wait before it is tried again */
+  /** Asks the model. @returns for each question the answers, or how long to wait before it is tried again */
   async ask(questions: readonly OpenQuestion[]): Promise<(ModelAnswers | RetryLater)[]> {
     const { llm } = this;
     if (!llm) throw new Error('there is no language model');
@@ -198,7 +198,7 @@ function failureOf(error: LlmError, { deadlineAt, tries }: ClaimedQuestion): Mod
     return Date.now() >= deadlineAt
       ? { kind: 'late', why: 'the language model did not answer in time' }
       : { waitMs: 0 };
-  // The question is due again now, because another replica may have room. This replica's loop begins no turn before its
+  // The question is due again now, because another replica can have room. This replica's loop begins no turn before its
   // lane has room again.
   if (kind === 'no_turn') return { waitMs: 0 };
   if (isTemporary) return { waitMs: retryWaitMs(error, tries) };

@@ -86,18 +86,18 @@ export class QuestionsLoop implements Loop {
     await Promise.all(this.underWay.values());
   }
 
-  /** @returns true if there may be more work now */
+  /** @returns true if there can be more work now */
   private async ask(): Promise<boolean> {
     const { llm } = this.questions;
-    // Asks the model first. While the server is down, the next line takes all questions without an agent step, and then
-    // none of them would be left to test whether the server works again.
+    // Asks the model first. While the server is down, the next line takes all questions without an agent step. Then no
+    // such question would be left to test whether the server works again.
     const begun = llm ? await this.begin(llm) : 0;
     const local = !llm || (await llm.lane.isStillDown()) ? await claimWithoutModel(this.database, !llm) : [];
     await this.finish(local, () => (llm ? DOWN : NO_MODEL));
     return local.length + begun > 0;
   }
 
-  /** @returns true if there may be more work now */
+  /** @returns true if there can be more work now */
   private async finishOverdue(): Promise<boolean> {
     const overdue = await claimOverdue(this.database);
     await this.finish(overdue, ({ wasUnderWay }) => (wasUnderWay ? LATE : OVERDUE));

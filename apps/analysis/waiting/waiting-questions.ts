@@ -54,8 +54,8 @@ export class Turns {
   constructor(private readonly database: Database) {}
 
   /**
-   * Claims due questions of the next watch: one question with an agent step, or several questions without. Empty if no
-   * question is due.
+   * Claims due questions of the next watch: one question with an agent step, or several questions without. Claims none
+   * if no question is due.
    */
   async next(): Promise<ClaimedQuestion[]> {
     const accountId = await this.nextAccount();
@@ -151,7 +151,7 @@ async function claim(
 }
 
 /**
- * Renews claims of this process. Does not renew claims that another replica has taken over, and claims of questions
+ * Renews claims of this process. Does not renew claims that another replica has taken over, or claims of questions
  * whose deadline has passed (see `claimOverdue`).
  */
 export async function renewClaims(database: Database, claims: readonly string[]): Promise<void> {
@@ -162,7 +162,7 @@ export async function renewClaims(database: Database, claims: readonly string[])
     );
 }
 
-/** Ends the claims of questions, which are tried again at a time (epoch ms). */
+/** Ends the claims of questions, so that they are tried again at `dueAt` (epoch ms). */
 export async function giveBack(
   database: Database,
   questions: readonly ClaimedQuestion[],
@@ -176,7 +176,7 @@ export async function giveBack(
     );
 }
 
-/** Deletes questions that were answered by another replica, or purged. */
+/** Deletes questions: another replica has answered them, or they were purged. */
 export async function dropQuestions(tx: Tx, questions: readonly ClaimedQuestion[]): Promise<void> {
   if (questions.length > 0)
     await tx.query(

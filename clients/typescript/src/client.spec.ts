@@ -168,7 +168,7 @@ describe('a call that fails for a while', () => {
     expect(seen[4]?.headers['idempotency-key']).toBe('also mine');
   });
 
-  it('does not repeat a change whose first attempt may have had an effect', async () => {
+  it('does not repeat a change whose first attempt can have had an effect', async () => {
     const { seen } = await start(json(503, { error: 'later', code: 'UNAVAILABLE' }, { 'retry-after': '0' }));
     await expect(client.patch('/v1/account', { body: {} })).rejects.toMatchObject({ status: 503 });
     expect(seen).toHaveLength(1);
@@ -180,7 +180,7 @@ describe('a call that fails for a while', () => {
     expect(script?.seen).toHaveLength(1);
   });
 
-  it('neither sends an Idempotency-Key with a PATCH, nor repeats the PATCH because of it', async () => {
+  it('sends no Idempotency-Key with a PATCH, and does not repeat the PATCH', async () => {
     const { seen } = await start(json(503, { error: 'later', code: 'UNAVAILABLE' }, { 'retry-after': '0' }));
     const call = client.patch('/v1/account', { body: {}, idempotencyKey: 'mine' });
     await expect(call).rejects.toMatchObject({ status: 503 });
@@ -196,7 +196,7 @@ describe('a call that fails for a while', () => {
     expect(seen).toHaveLength(2);
   });
 
-  it('ends immediately when its signal aborts, also while it waits', async () => {
+  it('ends immediately if its signal aborts while it waits', async () => {
     await start(json(503, { error: 'later', code: 'UNAVAILABLE' }, { 'retry-after': '50' }));
     const stop = new AbortController();
     const call = client.get('/v1/account', { signal: stop.signal });
@@ -204,14 +204,14 @@ describe('a call that fails for a while', () => {
     await expect(call).rejects.toThrow('enough');
   });
 
-  it('fails when one attempt exceeds its time limit', async () => {
+  it('fails if one attempt exceeds its time limit', async () => {
     const { url } = await start(() => undefined);
     const withShortLimit = createClient({ baseUrl: url, apiKey: 'ek_1', retries: 0, timeoutMs: 30 });
     await expect(withShortLimit.get('/v1/account')).rejects.toThrow('no response within 30 ms');
   });
 });
 
-describe('paginate', () => {
+describe('`paginate`', () => {
   it('reads page after page with the same filters, and only the pages that are used', async () => {
     const { seen } = await start(
       json(200, { data: [{ id: '1' }, { id: '2' }], nextCursor: 'c1' }),
@@ -235,7 +235,7 @@ describe('paginate', () => {
   });
 });
 
-describe('stream', () => {
+describe('`stream`', () => {
   const events =
     (text: string, isEnded = true): Answer =>
     (_, response) => {
@@ -244,7 +244,7 @@ describe('stream', () => {
       if (isEnded) response.end();
     };
 
-  it('continues after the last mention when the connection was lost', async () => {
+  it('continues after the last mention if the connection was lost', async () => {
     const { seen } = await start(
       events(': hello\n\nid: a\nevent: mention\ndata: {"id":"1"}\n\n'),
       json(503, { error: 'later', code: 'UNAVAILABLE' }, { 'retry-after': '0' }),
@@ -285,7 +285,7 @@ describe('stream', () => {
     await expect(client.stream().next()).rejects.toMatchObject({ status: 401 });
   });
 
-  it('ends when its signal aborts', async () => {
+  it('throws the reason of its signal if the signal aborts', async () => {
     await start(events(': hello\n\n', false));
     const stop = new AbortController();
     const next = client.stream({}, { signal: stop.signal }).next();

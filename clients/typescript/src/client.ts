@@ -19,8 +19,8 @@ import {
 } from './routes.js';
 
 /**
- * Calls the API. All methods reject with `EarshotError` or `EarshotConnectionError`, or with the reason of `signal`
- * when it is aborted. A missing path parameter is a `TypeError`.
+ * Calls the API. All methods reject with `EarshotError` or `EarshotConnectionError`, or with the reason of `signal` if
+ * it is aborted. A missing path parameter is a `TypeError`.
  */
 export interface Client {
   get<P extends PathsOf<'get'>>(
@@ -32,12 +32,12 @@ export interface Client {
     path: P,
     ...options: OptionalArgument<OptionsOf<'post', P>>
   ): Promise<AnswerOf<'post', P>>;
-  /** Sends a PATCH, and repeats it only after 429, because another failed attempt may have had an effect. */
+  /** Sends a PATCH. Repeats it only after 429: after any other failure, the PATCH can have had an effect. */
   patch<P extends PathsOf<'patch'>>(
     path: P,
     ...options: OptionalArgument<OptionsOf<'patch', P>>
   ): Promise<AnswerOf<'patch', P>>;
-  /** Sends a DELETE, and repeats it only after 429, because another failed attempt may have had an effect. */
+  /** Sends a DELETE. Repeats it only after 429: after any other failure, the DELETE can have had an effect. */
   delete<P extends PathsOf<'delete'>>(
     path: P,
     ...options: OptionalArgument<OptionsOf<'delete', P>>

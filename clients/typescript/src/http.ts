@@ -107,7 +107,7 @@ export class Http {
   }
 }
 
-/** Returns a random key. `crypto.randomUUID` exists only in secure contexts, and pages may use plain HTTP. */
+/** Returns a random key. `crypto.randomUUID` exists only in secure contexts, and pages can use plain HTTP. */
 function randomKey(): string {
   const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

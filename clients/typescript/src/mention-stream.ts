@@ -84,7 +84,7 @@ async function* connection(
   };
   try {
     const ends = signal ? AbortSignal.any([signal, ended.signal]) : ended.signal;
-    // A caller that aborts may never read from this generator again.
+    // It is possible that a caller that aborts never reads from this generator again.
     ends.addEventListener('abort', () => clearTimeout(timer), { once: true });
     const call = {
       method: 'GET',

@@ -10,7 +10,7 @@ export interface RetryOptions {
   retries: number;
   /** If `Retry-After` is longer, the call throws without waiting. */
   longestRetryAfterSeconds: number;
-  /** Whether the request can be sent again although the first attempt may have had an effect. */
+  /** Whether the request can be sent again although the first attempt can have had an effect. */
   isRepeatable: boolean;
   signal: AbortSignal | undefined;
 }
@@ -60,7 +60,7 @@ export function backoffMs(tried: number): number {
   return max / 2 + Math.random() * (max / 2);
 }
 
-/** @throws the reason of the signal when it aborts */
+/** Waits. @throws the reason of the signal if it aborts */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {

@@ -33,7 +33,7 @@ export async function* serverSentEvents(
       if (done) return;
       onChunk();
       rest += decoder.decode(value, { stream: true });
-      // A carriage return at the end may be the first half of a line break.
+      // A carriage return at the end can be the first half of a line break.
       const lines = rest.split(/\r\n|\n|\r(?!$)/);
       rest = lines.pop() ?? '';
       if (rest.length > MAX_EVENT_LENGTH) throw new Error('an event of the stream is too large');
@@ -54,7 +54,7 @@ class EventFields {
   private isIdNew = false;
   private size = 0;
 
-  /** @returns the event that ends with this line, if the line is empty */
+  /** Reads a line. @returns the event that ends with this line, if the line is empty */
   take(line: string): ServerSentEvent | undefined {
     if (line === '') return this.end();
     this.size += line.length;

@@ -11,7 +11,10 @@ if (secret === '') throw new Error('EARSHOT_SIGNING_SECRET is missing');
 
 const MAX_BODY_BYTES = 1024 * 1024;
 const REMEMBERED_IDS = 10_000;
-/** Ids of handled events, because an event can arrive more than once. Several processes need a database table instead. */
+/**
+ * Ids of handled events, because an event can arrive more than once. Several processes need a database table for these
+ * ids.
+ */
 const handled = new Set<string>();
 
 function handle(event: Envelope): void {

@@ -7,7 +7,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close()));
 });
 
-/** Creates an HTTP client that may reach 127.0.0.2 in addition to public addresses; closed after the test. */
+/** Creates an HTTP client that can reach 127.0.0.2 in addition to public addresses; closed after the test. */
 export function guardedClient(options: Partial<Parameters<typeof createOutboundHttp>[0]> = {}): OutboundHttp {
   const http = createOutboundHttp({ allow: ['127.0.0.2/32'], userAgent: 'test', ...options });
   open.push(http);
@@ -39,8 +39,8 @@ export function get(url: string, more: Partial<OutboundRequest> = {}): OutboundR
 }
 
 /**
- * Waits until the request fails, and returns `kind: message` of its error.
- * @throws if the request succeeds
+ * Waits until the request fails, and returns `kind: message` of its `OutboundError`.
+ * @throws Error if the request succeeds, or fails with another error
  */
 export async function faultOf(answer: Promise<unknown>): Promise<string> {
   const fault: unknown = await answer.then(

@@ -18,7 +18,7 @@ const anything = fc.anything({ withNullPrototype: true });
 describe('the reading of sentiment and intent', () => {
   const { check } = analysisReading(subject);
 
-  it('accepts every value of the contract', () => {
+  it('accepts every sentiment and every intent of the contract', () => {
     for (const sentiment of SENTIMENTS)
       for (const intent of INTENTS) {
         const answer = { ...analysis, sentiment, intent, sentimentScore: 0 };
@@ -40,7 +40,7 @@ describe('the reading of sentiment and intent', () => {
     expect(check(answer)).toEqual({ fault: expect.stringContaining(why) });
   });
 
-  it('refuses any other value', () => {
+  it('refuses generated values of any other form', () => {
     fc.assert(
       fc.property(anything, (answer) => {
         expect(check(answer)).toHaveProperty('fault');
@@ -56,7 +56,7 @@ describe('the reading of sentiment and intent', () => {
     expect(instructionsFor('topic')).toContain('the mood of the text itself');
   });
 
-  it('quotes the names and the prompt of the account, so that they stay one value each', () => {
+  it('quotes the names and the prompt of the account, so that each of them stays one value', () => {
     const { instructions } = analysisReading({ ...subject, names: ['A"\nB'], about: 'kettles\n"only"' });
     expect(instructions).toContain('"A\\"\\nB"');
     expect(instructions).toContain('"kettles\\n\\"only\\""');
@@ -126,7 +126,7 @@ describe('the reading of an agent step [limits.agent-schema]', () => {
     expect(check({ ...OUTPUT, product: '👋👋👋👋👋👋' })).toHaveProperty('fault');
   });
 
-  it('refuses any other value', () => {
+  it('refuses generated values of any other form', () => {
     fc.assert(
       fc.property(anything, (answer) => {
         expect(check(answer)).toHaveProperty('fault');
@@ -134,7 +134,7 @@ describe('the reading of an agent step [limits.agent-schema]', () => {
     );
   });
 
-  it('works with any names of fields', () => {
+  it('works with fields that have unusual names', () => {
     const names = ['__proto__', 'constructor', 'toString', '', 'n', '$ref', 'a.b'];
     const fields = Object.fromEntries(names.map((name) => [name, { type: 'string' }]));
     const step = agentStepReading('Read.', fields);
@@ -146,7 +146,7 @@ describe('the reading of an agent step [limits.agent-schema]', () => {
     expect(Object.keys((step.schema as { properties: object }).properties)).toEqual(names);
   });
 
-  it('sends types, descriptions, values and the longest length to the model', () => {
+  it('sends the types, descriptions, enum values and maximum lengths to the model', () => {
     expect(schema).toEqual({
       type: 'object',
       properties: {
@@ -164,7 +164,7 @@ describe('the reading of an agent step [limits.agent-schema]', () => {
 });
 
 describe('an item for the model', () => {
-  it('contains only parts that are not empty, and stays valid Unicode when its text is cut', () => {
+  it('contains only parts that are not empty, and stays valid Unicode if its text is cut', () => {
     const item = { source: 'reddit', kind: 'post', title: '', text: 'ab👋👋', author: 'ada', community: '' };
     expect(asLlmItem(item, 3)).toEqual({ source: 'reddit', kind: 'post', author: 'ada', text: 'ab\uFFFD…' });
     expect(asLlmItem(item, 6)).toMatchObject({ text: 'ab👋👋' });

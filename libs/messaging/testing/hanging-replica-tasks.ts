@@ -4,7 +4,7 @@ import type { Durable } from '../durable.js';
 import { done } from '../outcome.js';
 import type { DurableScene, Seen } from './durable-scene.js';
 
-/** Two replicas of a consumer, of which one does not finish its batch. */
+/** Defines tests of two replicas of a consumer, of which one does not finish its batch. */
 export function hangingReplicaTasks(scene: DurableScene): void {
   const { run, send, settled } = scene;
 
@@ -29,7 +29,7 @@ export function hangingReplicaTasks(scene: DurableScene): void {
         more,
       );
       await send(...texts);
-      await until('it hangs', () => begun > 0);
+      await until('the first replica hangs', () => begun > 0);
       const got = new Set<string>();
       const second = await again({
         handle: async (batch) => {
@@ -42,7 +42,7 @@ export function hangingReplicaTasks(scene: DurableScene): void {
 
     it('withholds at most its batch and the next batch from the other replicas', async () => {
       const { name, free, got, running, second } = await hanging();
-      await until('the second has the rest', () => got.size >= texts.length - 20);
+      await until('the second replica has the other messages', () => got.size >= texts.length - 20);
       await until(
         'all but two batches are acknowledged',
         async () => (await scene.bus.jsm.consumers.info('CHECKS', name)).num_ack_pending <= 20,
@@ -54,10 +54,10 @@ export function hangingReplicaTasks(scene: DurableScene): void {
 
     it('loses its messages to the other replicas after its time limit, and receives no more', async () => {
       const { name, begun, free, got, running, second } = await hanging({ handleWithinMs: 500 });
-      await until('the second has all', () => got.size === texts.length);
+      await until('the second replica has all messages', () => got.size === texts.length);
       await settled(name);
       await send('later');
-      await until('the second has that, too', () => got.has('later'));
+      await until('the second replica has the later message', () => got.has('later'));
       expect(begun()).toBeLessThanOrEqual(10);
       free();
       await Promise.all([running.stop(), second.stop()]);
@@ -76,7 +76,7 @@ export function hangingReplicaTasks(scene: DurableScene): void {
         { handleWithinMs: 800, lingerMs: 500 },
       );
       await send('a', 'b', 'c', 'd', 'e');
-      await until('it has begun', () => alone.length > 0);
+      await until('the first replica has begun', () => alone.length > 0);
       const second = await again();
       await settled(name);
       await Promise.all([running.stop(), second.stop()]);

@@ -70,7 +70,7 @@ const STATEMENTS = {
     (SELECT hold_id FROM credit_holds WHERE expires_at < $1 LIMIT 1000 FOR UPDATE SKIP LOCKED)`,
 };
 
-it('replicas of the release before the migration continue with the statements that they have prepared', async () => {
+it('replicas of the release before the migration continue to work with the statements that they have prepared', async () => {
   const [account, holder, first, second, third] = [newId(), newId(), newId(), newId(), newId()];
   const migration = new Reservations1764100000000();
   const runner = database.createQueryRunner();

@@ -1,9 +1,9 @@
 /**
  * Locks the searches and the schedule before a migration copies the schedule. The migration needs both locks, because
  * at its end it adds a foreign key from the schedule to the searches. Pollers of the running release lock searches
- * before they read the schedule, so this statement uses the same order. A few statements of pollers lock in the other
- * order. If Postgres ends this statement because of such a deadlock, nothing has changed yet, and the lock is tried
- * again.
+ * before they read the schedule, so this statement uses the same order. A few statements of pollers lock the schedule
+ * first, which can cause a deadlock. If Postgres then ends this statement, nothing has changed yet, and the lock is
+ * tried again.
  */
 export const LOCK_BOTH_TABLES = `
   DO $$

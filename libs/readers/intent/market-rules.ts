@@ -1,6 +1,6 @@
 import { ARTICLE, FEW, rule, TWO, type IntentRule } from './rule.js';
 
-/** "I" or "we", and words that may follow it before the verb. */
+/** "I" or "we", and words that can follow it before the verb. */
 const I =
   "(?:i|we|i'm|im|i am|we're|we are|i'll|i will|we'll|we will|i'd|i've|ive|we've|i have|we have|i might|i may|i could|gonna|so i|think i'll|think i will|might|finally|also|just|really|now|definitely|probably|seriously|actually|still|officially|so|am|be|been|currently|already|both|all)";
 const SELF = `(?:${I} ){1,5}`;

@@ -5,7 +5,7 @@ import { anyOf } from './rule.js';
 const MAX_SENTENCES = 20;
 const LINK = 'http';
 
-/** Beginnings of questions. A greeting or a name may precede them. */
+/** Beginnings of questions. A greeting or a name can precede them. */
 const ASKS =
   /^(?:[@#]?(?:user|§)[,:]? |[-–—>"'(]+ ?|(?:hey|hi|hello|so|and|but|ok|okay|question|ps|also|wait|quick question|dear|please|pls|yo|uh|um|hmm|just wondering|can you tell me|do you know|does anyone know|anyone know|any ?body know|anyone)[,:]? )*(?:does|do|did|can|could|is|are|was|will|would|has|have|should|when|where|what|what's|which|why|how|how's|who|if|whether|am|isn't|doesn't|can't|any (?:news|update|eta|word|plans|idea|chance))\b/u;
 /** Questions between people that are not about the subject. */

@@ -38,7 +38,7 @@ describe('the intent of a post', () => {
     ['recommendation_request', 'I highly recommend Acme to everyone'],
     ['bug_report', 'Acme fixed a lot of bugs in this release'],
     ['support_request', 'Acme was built to help people'],
-  ])('is not %s if the text denies it: "%s"', (intent, text) => {
+  ])('is not %s if the text denies this intent: "%s"', (intent, text) => {
     expect(readingOf(requestOf(text)).intent).not.toBe(intent);
   });
 
@@ -81,7 +81,7 @@ describe('the intent of a post', () => {
     expect(readingOf(requestOf('We are leaving ACME for Globex')).intentReason).toBe('“leaving ACME for”');
   });
 
-  it('is praise or complaint if only the sentiment is clear, and `other` if it is not', () => {
+  it('is praise or complaint if only the sentiment is clear, and `other` if nothing is clear', () => {
     expect(readingOf(requestOf('I love Acme, wonderful, the best ever!')).intent).toBe('praise');
     expect(readingOf(requestOf('Acme is horrible, I hate it, awful trash')).intent).toBe('complaint');
     expect(readingOf(requestOf('Acme opened an office in Lisbon on Tuesday')).intent).toBe('other');

@@ -28,7 +28,7 @@ export function rule(intent: Intent, phrases: readonly string[], unless?: readon
   };
 }
 
-/** Matches one of the phrases as whole words: a match neither begins nor ends inside a word. */
+/** Returns a pattern that matches one of the phrases as whole words: a match neither begins nor ends inside a word. */
 export function anyOf(phrases: readonly string[]): RegExp {
   const ends = '(?:(?<=[^\\p{L}\\p{N}_])|(?![\\p{L}\\p{N}_]))';
   return new RegExp(`(?<![\\p{L}\\p{N}_])(?:${phrases.join('|')})${ends}`, 'u');

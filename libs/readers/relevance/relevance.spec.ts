@@ -7,7 +7,7 @@ const read = (name: string, text: string, about?: string, item: Partial<ReadItem
 };
 
 describe('relevance', () => {
-  it('is low for a homonym, with the other thing as the reason', () => {
+  it('is low for a homonym, with its other meaning as the reason', () => {
     expect(read('apple', 'Baked my first apple pie, with cinnamon and fruit from our orchard')).toMatchObject(
       {
         relevance: expect.any(Number) as number,
@@ -69,7 +69,7 @@ describe('relevance', () => {
     expect(inThread.relevance).toBeLessThan(read('posthog', 'PostHog is down here').relevance);
   });
 
-  it('is a whole number from 0 to 100', () => {
+  it('is a whole number of at most 100', () => {
     for (const text of ['', 'apple', 'apple '.repeat(700), 'APPLE PIE'])
       expect([Number.isInteger(read('apple', text).relevance), read('apple', text).relevance <= 100]).toEqual(
         [true, true],

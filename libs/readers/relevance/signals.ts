@@ -53,7 +53,7 @@ const MAX_EVIDENCE_LENGTH = 120;
 const MAX_WORDS = 600;
 const MAX_OBSERVED_PLACES = 8;
 
-/** Observes every signal in a text. */
+/** Observes the signals in a text. */
 export function observe(text: RelevanceText, subject: RelevanceSubject): Observations {
   const found = new Map<SignalName, Observation>();
   const note = (name: SignalName, size: number, evidence: string) => {
@@ -91,7 +91,7 @@ function observeNames(
   }
 }
 
-/** True if the text contains a domain of the name: `apple.com`, `www.apple.com`, `support.apple.com`. */
+/** Returns true if the text contains a domain of the name: `apple.com`, `www.apple.com`, `support.apple.com`. */
 function domainOf(text: string, name: string): boolean {
   for (let at = text.indexOf(`${name}.`); at >= 0; at = text.indexOf(`${name}.`, at + 1)) {
     const before = text[at - 1];
@@ -270,7 +270,10 @@ function wordsOf(plain: string, lower: string): Word[] {
   return words;
 }
 
-/** True if there are only a possessive 's, a space or one of the characters " # @ between the word and the place. */
+/**
+ * Returns true if there are only a possessive 's, a space or one of the characters " # @ between the word and the
+ * place.
+ */
 function touching(plain: string, word: Word | undefined, edge: number, side: 'before' | 'after'): boolean {
   if (word === undefined) return false;
   const between = side === 'before' ? plain.slice(word.end, edge) : plain.slice(edge, word.start);
@@ -281,7 +284,7 @@ function startsSentence(plain: string, at: number): boolean {
   return /(?:^|[.!?:;"“(—–\]|-])\s*["“'(#@]*$/u.test(plain.slice(Math.max(0, at - 6), at));
 }
 
-/** True if most words begin with a capital, as in titles. Then a capital does not show a name. */
+/** Returns true if most words begin with a capital, as in titles. Then a capital does not show a name. */
 function isTitleCase(words: readonly Word[]): boolean {
   const long = words.slice(0, 60).filter(({ text }) => text.length > 3 && /^\p{L}/u.test(text));
   return long.length > 3 && long.filter(({ text }) => CAPITAL.test(text)).length > long.length * 0.65;

@@ -12,8 +12,8 @@ export interface RelevanceSubject {
   /** The homonym entry of the first name that has one. */
   homonym: Homonym | undefined;
   /**
-   * True if the name is a known homonym, an ordinary word or a first name. Then the name alone does not show that a text
-   * names the subject.
+   * Returns true if the name is a known homonym, an ordinary word or a first name. Then the name alone does not show
+   * that a text names the subject.
    */
   ordinary(name: string): boolean;
 }

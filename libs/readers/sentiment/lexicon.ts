@@ -18,7 +18,7 @@ const DAMPERS = new Set(
 );
 
 /**
- * Computes figures of a text: for each list the sums, counts and extremes of good and bad words; then the
+ * Computes figures of a text: for each list the sums, counts and extremes of good and bad words. Then follow the
  * valence of the last word that a list contains, the emphasis and the length. Most are between -1 and 1; emphasis can
  * make the extremes a little larger.
  * @param tokens the tokens as they are written in the text

@@ -29,7 +29,7 @@ const SIDE = 0.6;
 const BALANCE = 0.5;
 
 /**
- * Converts the mood of a text to a reading. If its clauses have opposite moods (`contrast`), the reading may be
+ * Converts the mood of a text to a reading. If its clauses have opposite moods (`contrast`), the reading can be
  * `mixed`.
  */
 export function moodReading(mood: Mood, contrast: readonly number[] = []): SentimentReading {
@@ -87,6 +87,6 @@ function aroundSubject(text: string, marked: string, whole: Mood, read: ReadMood
 }
 
 function rounded(score: number): number {
-  // Adding zero turns -0 into 0.
+  // Adding zero changes -0 to 0.
   return Math.max(-1, Math.min(1, Math.round(score * 100) / 100)) + 0;
 }

@@ -122,7 +122,7 @@ function firstOf(sentence: string): Switching | undefined {
   return undefined;
 }
 
-/** True if the comparison itself is denied: "is not better than". */
+/** Returns true if the comparison itself is denied: "is not better than". */
 function deniedInside(phrase: string): boolean {
   return / than$| than /u.test(phrase) && /(?:\bnot|n't|\bnever|\bno) /u.test(phrase);
 }

@@ -16,7 +16,7 @@ describe('the names of a subject', () => {
     expect(marked('#acmecloud is down', 'Acme Cloud')).toBe('#§ is down');
   });
 
-  it('are found inside of text without spaces', () => {
+  it('are found inside text without spaces', () => {
     expect(marked('我喜欢小米手机', '小米')).toBe('我喜欢§手机');
   });
 });

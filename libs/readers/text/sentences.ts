@@ -1,8 +1,8 @@
 const MAX_PARTS = 60;
 
 /**
- * Returns the first 60 sentences of a text, with their final punctuation mark. A dash or `|` between spaces ends a sentence
- * too.
+ * Returns the first 60 sentences of a text, with their final punctuation mark. A dash or `|` between spaces also ends a
+ * sentence.
  */
 export function sentencesOf(text: string): string[] {
   return text.split(/(?<=[.!?])\s+|\s[—–|]\s/u, MAX_PARTS).filter((part) => part !== '');

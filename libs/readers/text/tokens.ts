@@ -17,7 +17,7 @@ export function foldedToken(token: string): string {
   return lower.length > 2 ? lower.replace(REPEATED, '$1$1') : lower;
 }
 
-/** True for words, false for punctuation and emoticons. */
+/** Returns true for words, false for punctuation and emoticons. */
 export function isWord(token: string): boolean {
   return WORD.test(token);
 }
@@ -31,8 +31,8 @@ const ENDS_NEGATION = new Set(['.', ',', ';', ':', '(', ')', 'but', 'although', 
 const NEGATED_WORDS = 5;
 
 /**
- * For each token: true for a word if one of the five tokens before it in the same clause is a negation. The negation
- * reverses the meaning of the word.
+ * Returns for each token: true for a word if one of the five tokens before it in the same clause is a negation. The
+ * negation reverses the meaning of the word.
  */
 export function negated(tokens: readonly string[]): boolean[] {
   let left = 0;

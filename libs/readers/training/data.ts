@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The labelled data: see docs/readings.md. */
+/** The folder of the labelled data: see docs/readings.md. */
 export const DATA_FOLDER = process.env.READINGS_DATA ?? '../shared/readings';
 
 /** The labels of the sentiment files, in the order of the models' classes. */

@@ -84,7 +84,7 @@ function asRead(text: string): string {
   return withoutNames(normalised(text));
 }
 
-/** Only beginnings are compared, because texts of the gold set are cut. */
+/** Returns the part of a text that is compared: only the beginning, because texts of the gold set are cut. */
 function beginning(text: string): string {
   return text.slice(0, 60).toLowerCase();
 }

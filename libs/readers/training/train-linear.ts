@@ -24,8 +24,8 @@ export interface LinearSettings {
 }
 
 /**
- * Multinomial logistic regression by stochastic gradient descent. The penalty of squared weights (L2) shrinks all rows
- * by one common factor, which is applied at the end.
+ * Trains a model by multinomial logistic regression with stochastic gradient descent. The penalty of squared weights
+ * (L2) shrinks all rows by one common factor, which is applied at the end.
  */
 export function trainLinear(examples: readonly Example[], settings: LinearSettings): LinearModel {
   const { rows, epochs, rate, l2 } = settings;

@@ -129,7 +129,10 @@ function initialWeights(units: number, inputs: number, random: () => number): Fl
   return weights;
 }
 
-/** Adam with decoupled weight decay. `gradients` contains the sums of the gradients of `size` examples. */
+/**
+ * Returns a function that makes one step of Adam with decoupled weight decay. `gradients` contains the sums of the
+ * gradients of `size` examples.
+ */
 function adam(weights: Float32Array, decay: number) {
   const mean = new Float32Array(weights.length);
   const variance = new Float32Array(weights.length);

@@ -28,7 +28,7 @@ export function retiring(handle: (input: RetireKeyword) => Promise<Done>): Type 
   return mixin(Retiring);
 }
 
-/** Returns a handler that begins, and then waits until it is allowed to continue. */
+/** Returns a controller whose handler resolves `begun`, and then waits until `release` is called. */
 export function gatedHandler() {
   let begin = () => {};
   const begun = new Promise<void>((resolve) => (begin = resolve));

@@ -3,7 +3,7 @@ import { CommandClient } from '../command-client.js';
 import { command, done, gatedHandler, retiring } from './retiring.js';
 import { startReplica } from './strategy-under-test.js';
 
-/** The commands of a service that stops. */
+/** Defines tests of the commands of a service that stops. */
 export function stopTasks(bus: () => Bus): void {
   const ask = () => new CommandClient(bus()).request(COMMANDS.retireKeyword, command);
 

@@ -413,7 +413,7 @@ export const AccountChangedSchema: GenMessage<AccountChanged> = /*@__PURE__*/
   messageDesc(file_earshot_accounts_v1_account, 10);
 
 /**
- * Somebody may become a member until expires_at.
+ * Somebody can become a member until expires_at.
  *
  * @generated from message earshot.accounts.v1.InvitationCreated
  */

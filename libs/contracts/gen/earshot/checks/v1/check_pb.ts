@@ -105,7 +105,7 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   rememberedItemIds: string[];
 
   /**
-   * Present when the check failed. A failed check has no items and costs nothing.
+   * Present if the check failed. A failed check has no items and costs nothing.
    *
    * @generated from field: earshot.checks.v1.Failure failure = 14;
    */
@@ -129,7 +129,7 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   windowTo: string;
 
   /**
-   * True if the maximum number of pages was read before a known item was found, so that items may be missing.
+   * True if the maximum number of pages was read before a known item was found, so that items can be missing.
    *
    * @generated from field: bool gap = 18;
    */
