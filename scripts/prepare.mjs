@@ -12,7 +12,7 @@ const INSTALL_STAMP = join(root, 'node_modules/.earshot-installed');
 const INSTALL_OPTIONS = ['--include=dev', '--include=optional', '--no-audit', '--no-fund'];
 const BUILD_STAMP = join(root, 'dist/.earshot-built');
 const OUTPUT_CHARACTERS = 50_000;
-/** The inputs of the build. */
+/** The inputs of the build, in addition to `tsconfig*.json`. */
 const SOURCES = [
   'apps',
   'clients/typescript/src',
@@ -26,7 +26,7 @@ const SOURCES = [
 ];
 
 /**
- * Installs and builds what is missing or out of date. Takes a few milliseconds if there is nothing to do. If
+ * Installs and builds what is missing or out of date. Takes about a tenth of a second if there is nothing to do. If
  * two processes call this function, the second process waits for the first.
  * @throws Error with `exitCode` if the install or the build fails
  */
@@ -72,7 +72,9 @@ function installSignature() {
   return digest([readText(join(root, 'package-lock.json')), modules, process.platform, process.arch]);
 }
 
-/** Names, sizes and times, because reading all files would take too long. */
+/**
+ * Returns a hash of the names, sizes and times of the inputs, without specs. Reading the contents would take too long.
+ */
 function buildSignature() {
   const tsconfigs = readdirSync(root).filter((name) => /^tsconfig.*\.json$/.test(name));
   const seen = [];
@@ -93,8 +95,8 @@ function collect(path, seen) {
 }
 
 /**
- * Returns whether the packages that npm recorded match the lock file: a person has run npm. Then a new install is not
- * needed. It would remove packages of a running program.
+ * Returns whether the packages that npm recorded match the lock file, because a person has run npm. A new install is then
+ * not needed, and would remove packages that a running program uses.
  */
 function isInstalledManually() {
   try {
@@ -114,7 +116,7 @@ function isInstalledManually() {
 
 /**
  * Runs npm, and ends it when this process is asked to end. The output of npm goes to our standard error. With `quiet`,
- * it goes into the message of the error instead, and is lost if npm succeeds.
+ * its end goes into the message of the error instead, and is lost if npm succeeds.
  */
 function npm(args, what, quiet) {
   const cli = process.env.npm_execpath;

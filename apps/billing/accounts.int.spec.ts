@@ -75,7 +75,7 @@ describe('changing the signature version', () => {
 });
 
 describe('members', () => {
-  it('do not change when the tables are rebuilt, and invitations and keys do not change either', async () => {
+  it('do not change when the tables are rebuilt, like invitations and keys', async () => {
     const commands = new CommandClient(billing.bus);
     const accountId = await billing.open();
     const invite = (email: string) =>
@@ -137,7 +137,7 @@ describe('members', () => {
     expect(await rows()).toEqual(before);
   });
 
-  it('belong to one account, so a member of one account cannot accept the invitation of another account', async () => {
+  it('belong to one account: if one address accepts the invitations of two accounts at the same time, one is refused', async () => {
     const commands = new CommandClient(billing.bus);
     const email = 'one@example.org';
     const codes = await Promise.all(
@@ -159,7 +159,7 @@ describe('members', () => {
 });
 
 describe('repeated commands', () => {
-  it('create no second secret: a repeated key is refused, and a repeated rotation returns the same secret', async () => {
+  it('create no second secret: the second creation of a key is refused, and the second rotation returns the secret of the first', async () => {
     const commands = new CommandClient(billing.bus);
     const accountId = await billing.open();
     const key = create(CreateKeySchema, { commandId: newId(), accountId, name: 'k', scope: 'read' });

@@ -12,7 +12,7 @@ import type { SourceId } from '#contracts';
 
 /** Sources whose items have no date of publication. */
 const UNDATED = new Set(['ai_answers', 'vinted']);
-/** Sources whose items have no author. */
+/** Sources whose items have no author, or hide it. */
 const UNSIGNED = new Set(['ai_answers', 'producthunt']);
 
 describe('the connectors on the simulator', () => {
@@ -53,7 +53,7 @@ describe('the connectors on the simulator', () => {
   }
 
   it.each(SIMULATED_SOURCES)(
-    'find a post with its text and address, and with its author and time if the source has them (%s)',
+    'find a post with its text, its address, and (if the source has them) its author and time (%s)',
     async (source) => {
       const { community } = searchOf(source, client.simulator.url);
       const input = {
@@ -93,7 +93,7 @@ describe('the connectors on the simulator', () => {
       expect(await found()).toEqual(before);
       client.simulator.world.remove(source, post.id);
       const after = await found();
-      // If the page was full, an older post takes the place of the removed post.
+      // `after` can contain another, older post if the page was full. So only missing ids are compared.
       expect(before.filter((itemId) => !after.includes(itemId))).toHaveLength(1);
     },
   );

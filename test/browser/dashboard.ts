@@ -14,7 +14,7 @@ export class Dashboard {
   private clickhouse: ClickHouseClient | undefined;
   private cookies!: Awaited<ReturnType<BrowserContext['cookies']>>;
 
-  /** Starts the installation, and writes this number of mentions. */
+  /** Starts the installation, signs up, creates the keyword, and writes this number of mentions. */
   async begin(mentions: number): Promise<void> {
     this.installation = await openBrowserStage();
     this.clickhouse = await openClickHouse(this.installation.stage.stores.clickhouseUrl, 'test');
@@ -42,7 +42,7 @@ export class Dashboard {
     return `${this.installation.url}/${path.replace('$', this.keywordId)}`;
   }
 
-  /** Opens a page with the session of the owner, in a browser that has not loaded the dashboard before. */
+  /** Opens a page with the session of the owner, in a browser context with an empty cache. */
   async open(path: string): Promise<BrowserPage> {
     const opened = await this.newPage();
     await opened.page.goto(this.addressOf(path));
@@ -56,7 +56,7 @@ export class Dashboard {
     return opened;
   }
 
-  /** Goes to a page. @returns the size of the JavaScript that it needs, as gzip sends it */
+  /** Goes to a page. @returns the bytes of the JavaScript files that it needs, compressed if they are sent compressed */
   async visit(page: Page, path: string): Promise<number> {
     const scripts = new Set<string>();
     const note = (request: Request) => scripts.add(new URL(request.url()).pathname);
@@ -71,7 +71,7 @@ export class Dashboard {
 /** Waits until the skeletons have disappeared, so that the data is shown. */
 const settled = (page: Page) =>
   until('the page is loaded', async () => {
-    // The heading must be checked first, because the heading and the skeletons appear together.
+    // Before the page is drawn, it has no skeletons either. So the heading is checked first.
     if ((await page.locator('h1').count()) !== 1) return false;
     return (await page.locator('[aria-busy="true"], [aria-label="Loading the page"]').count()) === 0;
   });

@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const made = async (more: object = {}, as = ada): Promise<Json> => {
   const { body } = await as.api.post('/v1/keywords', keywordBody(more as Record<string, unknown>));
-  // Only the create returns warnings.
+  // A read of these keywords returns no warnings.
   const { warnings: _, ...keyword } = body as Json;
   return keyword as Json;
 };
@@ -35,7 +35,7 @@ const becomes = (keyword: Json, expected: object, as = ada) =>
 
 describe('pausing a keyword', () => {
   it.each(['keywords', 'queries'])(
-    'stops its watches until it is resumed, under /v1/%s [keywords.pause, keywords.pause-user, states.watch-paused]',
+    'pauses its watches until the keyword is resumed, under /v1/%s [keywords.pause, keywords.pause-user, states.watch-paused]',
     async (name) => {
       const keyword = await made();
       const paused = await change(keyword, 'pause', ada, name);
@@ -91,7 +91,7 @@ describe('a schedule', () => {
     });
   });
 
-  it('runs the keyword when the schedule begins, and pauses the keyword when the schedule ends, without a request', async () => {
+  it('starts and pauses the keyword at its two times, without a request', async () => {
     const keyword = await made({ schedule: schedule(inSeconds(1.5), inSeconds(4)) });
     expect(keyword.pausedReason).toBe('schedule');
     await becomes(keyword, { state: 'active', pausedReason: null });
@@ -106,7 +106,7 @@ describe('a schedule', () => {
     expect((await made({ schedule: { ...soon, timezone: 'America/New_York' } })).state).toBe('paused');
   });
 
-  it('refuses a resume before it begins, and resumes the keyword immediately when the schedule is cleared', async () => {
+  it('refuses a resume until the schedule begins; clearing the schedule resumes the keyword immediately', async () => {
     const keyword = await made({ schedule: schedule(inSeconds(3600), null) });
     expect(await change(keyword, 'resume')).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
     const { body } = await ada.api.patch(`/v1/keywords/${keyword.id}`, { schedule: null });
@@ -115,7 +115,7 @@ describe('a schedule', () => {
 });
 
 describe('credits that run out', () => {
-  it('pause a keyword when a check cannot be paid, and resume it automatically when credits arrive [keywords.pause-credits]', async () => {
+  it('pause a keyword when a check cannot be paid; the keyword resumes automatically when there are enough credits [keywords.pause-credits]', async () => {
     const poor = await service.tenant('free');
     const keyword = await made({ refresh_interval_seconds: 3600 }, poor);
     await billing.spend(poor.accountId, 2999);
@@ -164,7 +164,7 @@ describe('credits that run out', () => {
     expect(await read(keyword)).toEqual(keyword);
   });
 
-  it('cause a 402 for a create if they do not cover its first checks; the error has the needed and the remaining credits [errors.credits]', async () => {
+  it('make the creation of a keyword fail with 402 if the first checks cannot be paid; the error names the needed and the remaining credits [errors.credits]', async () => {
     const poor = await service.tenant('free');
     await billing.spend(poor.accountId, 3000);
     await until(

@@ -106,7 +106,7 @@ export async function crowdedAddresses(
 }
 
 /**
- * Makes claimed rows due again whose attempt was not made. With `in order`, the rows are due now, and the oldest is
+ * Makes claimed rows due again if no attempt was made for them. With `in order`, they are due now, and the oldest is
  * claimed first.
  */
 export async function returnPending(
@@ -122,7 +122,7 @@ export async function returnPending(
     );
 }
 
-/** The selection of a claim. */
+/** Which deliveries a claim takes, and how many. */
 export interface ClaimLimits {
   /** True: claim deliveries to email channels; false: claim all others. */
   byMail: boolean;
@@ -136,7 +136,7 @@ export interface ClaimLimits {
 
 /**
  * Claims due deliveries, at most `perEndpoint` of each endpoint, so that a long queue of one endpoint does not delay
- * the others. The query steps through the endpoints along the index, one step for each, until it has enough.
+ * the others. The query visits one endpoint after the other, in the order of the index, until it has `max` deliveries.
  * @param except endpoints that accept nothing now
  * @returns in the order of their endpoints
  */

@@ -14,15 +14,16 @@ const keysOfSecrets = new LRUCache<string, Keys>({ max: 10_000 });
 export interface Signing {
   /** The present secret comes first. For 24 h after a rotation, the previous secret follows. */
   secrets: readonly string[];
-  /** True: `X-Signature` is the hex HMAC-SHA256 of the body alone, with the present secret. */
+  /** True: `X-Signature` is one hex HMAC-SHA256 of the body alone, with the present secret and without a timestamp. */
   legacy: boolean;
 }
 
 /**
- * Returns the signature headers of a delivery: `X-Signature` (hex HMAC-SHA256 of `<t>.<body>` with the secret's text),
- * and the three headers of Standard Webhooks (https://www.standardwebhooks.com), whose key is the decoded base64 after
- * `whsec_`. Both kinds have one signature for each secret, except the legacy `X-Signature`. The signatures are computed
- * for each attempt, because they contain a timestamp, and receivers refuse a timestamp that is older than 5 minutes.
+ * Returns the signature headers of a delivery. `X-Signature` is `t=<t>,v1=<signature>`, the hex HMAC-SHA256 of
+ * `<t>.<body>` with the secret's text as the key (for legacy, see `Signing`). The other three are the headers of Standard
+ * Webhooks (https://www.standardwebhooks.com), whose key is the decoded base64 after `whsec_`. Both kinds contain one
+ * signature for each secret. The signatures are computed for each attempt, because they contain a timestamp, and
+ * receivers refuse a timestamp that is older than 5 minutes.
  * @param body the exact bytes that are sent
  * @returns names and values alternately, as undici expects them
  * @throws Error if there is no secret

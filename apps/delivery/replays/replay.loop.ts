@@ -21,11 +21,13 @@ import { ReplaySender } from './replay-sender.js';
 const PAUSE_MS = 500;
 /** Maximum number of replays that a replica runs at the same time. */
 const AT_ONCE = 8;
-/** Maximum number of events that a replay sends in one turn. Then the turn of another replay comes. */
+/** Maximum number of events that a replay sends in one turn, so that other replays also get a turn. */
 const TURN_EVENTS = 50;
 /** Number of events in one query of the index. */
 const PAGE = 2000;
+/** How long a replay waits for events that are not in the index yet. */
 const NOT_INDEXED_YET_MS = 500;
+/** How long a replay waits before it counts its pending retries again. */
 const RETRIES_LOOK_MS = 1000;
 /**
  * If this number of events of a replay wait for a retry, the replay pauses, because the bytes of waiting events use

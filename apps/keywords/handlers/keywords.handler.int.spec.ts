@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => keywords?.stop());
 
-/** Returns searches that have different queries, with filters of this size. */
+/** Returns the sources of a keyword with `count` searches, each with another query and filters of `filterBytes` bytes. */
 const searches = (count: number, filterBytes: number) => ({
   sources: [
     {
@@ -68,7 +68,7 @@ describe('a create', () => {
     expect(await decisionsOf(ids)).toBe(1);
   });
 
-  it('is refused and stores nothing if its keyword was purged', async () => {
+  it('is refused and stores nothing if a keyword with its id has been purged', async () => {
     const ids = { accountId: await keywords.open('unlimited'), commandId: newId() };
     await keywords.database.query('INSERT INTO purged_keywords (keyword_id, account_id) VALUES ($1, $2)', [
       ids.commandId,

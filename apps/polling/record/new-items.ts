@@ -26,7 +26,10 @@ export interface KeptItem extends MatchedSourceItem {
 export interface SelectedItems {
   /** In the order of the result. */
   kept: KeptItem[];
-  /** The ids of items that count as seen and are never reported: old items, and items beyond `MAX_KEPT`. */
+  /**
+   * The ids of items that count as seen and are never reported: old items that are not backfilled, and items beyond
+   * `MAX_KEPT`.
+   */
   remembered: string[];
   /** The number of remembered items that are beyond `MAX_KEPT`. */
   overflow: number;
@@ -35,14 +38,17 @@ export interface SelectedItems {
 /** Facts of a read, in addition to its items. */
 export interface ReadFacts {
   outages?: ReadonlyMap<string, Outage> | undefined;
-  /** Minimum number of ms by which the upstream's clock is ahead of ours, measured from its responses. */
+  /**
+   * The smallest clock difference that explains the upstream's responses, in ms: positive if its clock is ahead of ours,
+   * negative if it is behind.
+   */
   clockAheadMs: number;
 }
 
 /**
  * Separates new items from items that were published before the watch began. A watch begins at its baseline: the time
  * of its first successful check. All items of this check are old. In later checks, an item without a date is new,
- * except in the first result of a feed that had always failed.
+ * except in the first result of a feed that had always failed. If the watch has `backfill`, old items are kept, too.
  * @param fresh items that the watch has not seen before, newest first
  */
 export function selectNewItems(
@@ -74,7 +80,7 @@ function isBeforeWatch(
   watch: DueWatch,
   { outages, clockAheadMs }: ReadFacts,
 ): boolean {
-  // Our own clock sets `happenedAt`, so an item from before the baseline is never new.
+  // Our own clock sets `happenedAt`, so it is compared without a tolerance for the upstream's clock.
   if (item.happenedAt) return Date.parse(item.happenedAt) <= baselineAt;
   if (isOfArchive(item, watch, baselineAt, outages?.get(item.itemId))) return true;
   if (!item.publishedAt) return false;
@@ -90,8 +96,8 @@ function latestOf(publishedAt: string): number {
 
 /**
  * Returns whether an item was in a feed before the feed's first successful read. If the feed failed at every earlier
- * read of the watch, its first result is its baseline, so the items are old. But items that are dated after the watch's
- * own baseline were published while the feed failed, and are new.
+ * read of the watch, its first successful result shows what the feed already contained, so these items are old. But items
+ * that are dated after the baseline of the watch were published while the feed failed, and are new.
  */
 function isOfArchive(
   item: SourceItem,

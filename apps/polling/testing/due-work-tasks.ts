@@ -63,7 +63,7 @@ export function dueWorkTasks(
       expect(claimed.map(({ criteria }) => criteria.query).sort()).toEqual(['a', 'b']);
     });
 
-    it('contains the account of each watch when two accounts share a search', async () => {
+    it('names the account of each watch if two accounts share a search', async () => {
       const accounts = [newId(), newId()];
       const ids: string[] = [];
       for (const accountId of accounts) ids.push(await stores().watch({ accountId }));
@@ -126,7 +126,7 @@ export function dueWorkTasks(
           await recorder().record([{ search, watch, parts: () => parts }], [], true);
         },
       ],
-    ])('includes a watch that joins while its search %s', async (_, settling) => {
+    ])('includes a watch that joins a search while the search %s', async (_, settling) => {
       const claimed = await claim(await begun());
       const key = claimed.search.searchKey;
       await stores().database.query('UPDATE watch_schedule SET stopped = true WHERE watch_id = $1', [

@@ -7,7 +7,7 @@ import { modelSetting, tokenSetting, type Engine } from './answer.js';
 /** Error statuses of the engines. Their bodies say more precisely what is wrong. */
 export const REFUSALS: readonly number[] = Array.from({ length: 200 }, (_, n) => 400 + n);
 
-/** The wait after the paid credit is used up, because retries fail until somebody has paid. */
+/** How long Earshot waits if the paid credit is used up: retries fail until somebody has paid. */
 const UNPAID_WAIT_MS = 3_600_000;
 const googlesMidnight = nextMidnightIn('America/Los_Angeles');
 
@@ -63,7 +63,7 @@ export function refusalOf(
   }
 }
 
-/** Returns the object `error` in the body, which all engines send with an error status. */
+/** Returns the object `error` of the body; empty if there is none. All engines send it with an error status. */
 function errorIn(text: string): JsonRecord {
   try {
     return recordOf(recordOf(JSON.parse(text))?.['error']) ?? {};
@@ -105,7 +105,7 @@ function resetOf(headers: Record<string, string>): number | undefined {
   return waits.length === 0 ? undefined : Math.max(...waits);
 }
 
-/** "120ms", "48s", "6m0s", "1h2m3.5s". */
+/** Returns the milliseconds of a duration such as "120ms", "48s", "6m0s" or "1h2m3.5s"; undefined for other texts. */
 function durationOf(text: string | undefined): number | undefined {
   const parts = /^(?=\d)(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?$/.exec(
     text?.trim() ?? '',

@@ -11,7 +11,7 @@ import { faultsOf, searchesOf, type KindSearch } from './query.js';
  * searched.
  */
 export interface GithubSettings {
-  /** A token of any account, without scopes. */
+  /** A token of any account. It needs no scopes. */
   token: string;
 }
 
@@ -59,7 +59,8 @@ function readSearch({ kind, q }: KindSearch, context: FetchContext, token: strin
     case 'repository': {
       const since = context.since ?? new Date(context.now.getTime() - FIRST_POLL_MS);
       const named = createdSince(q, { since });
-      // Repositories are sorted by their last update. So repositories after a known repository can be new.
+      // Repositories are sorted by their last update. So repositories after a known repository can be new,
+      // and reading must not stop at a known one.
       const unordered = { ...context, known: () => false };
       return readByPage(unordered, (page) => askSearch(context, token, 'repositories', named, page));
     }

@@ -33,7 +33,7 @@ async function withThreadTimes<T>(stat: () => string, work: () => Promise<T>): P
 }
 
 describe('a feed that is parsed in a separate thread', () => {
-  it('has the same result as on this thread', async () => {
+  it('gives the same result as a feed that is parsed on this thread', async () => {
     expect(answerOf(await parse(good))).toEqual(parseFeedAnswer(Buffer.from(good), origin));
   });
 
@@ -56,7 +56,7 @@ describe('a feed that is parsed in a separate thread', () => {
     ]);
   }, 60_000);
 
-  it('fails if it takes too much processor time, while this thread continues and other feeds are read', async () => {
+  it('fails if it takes too much processor time; meanwhile this thread is not blocked, and the next feed is read', async () => {
     const slow = rss(`<item${repeated(490_000, (n) => ` a${n}="1"`)}><title>x</title></item>`);
     let ticks = 0;
     const delay = monitorEventLoopDelay({ resolution: 10 });
@@ -80,7 +80,7 @@ describe('a feed that is parsed in a separate thread', () => {
     ['attributes', rss(`<item${repeated(1_300_000, (n) => ` a${n.toString(36)}=""`)}/>`)],
     ['JSON values', `{"version":"https://jsonfeed.org/version/1.1","items":[${'{},'.repeat(1_300_000)}{}]}`],
   ])(
-    'fails if it has too many %s, which would otherwise end the whole process',
+    'fails if it has so many %s that they would end the whole process',
     async (_, text) => {
       await expect(parse(text)).rejects.toMatchObject({
         kind: 'too_large',
@@ -90,7 +90,7 @@ describe('a feed that is parsed in a separate thread', () => {
     60_000,
   );
 
-  it('does not count as too large because of earlier feeds of its thread, even if the first reading of the processor time failed', async () => {
+  it('is not refused for the processor time that its thread used for earlier feeds, even if this time could not be read at the beginning', async () => {
     const stat = jest
       .fn(() => statWith(1_000_000))
       .mockImplementationOnce(() => {

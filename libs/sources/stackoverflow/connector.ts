@@ -25,16 +25,16 @@ export interface StackoverflowSettings {
 
 const POINTS_WITH_KEY = 10_000;
 const POINTS_WITHOUT_KEY = 300;
-// Questions enter the search with a delay.
+// New questions and answers appear with a delay.
 const INDEX_LAG_SECONDS = 300;
-// A high estimate of the number of questions and answers.
+// High estimates for Stack Overflow.
 const QUESTIONS_PER_SECOND = 0.02;
 const ANSWERS_PER_SECOND = 0.03;
 const QUESTIONS_FILTER = 'withbody';
 
 /**
- * Stack Overflow and the other sites of Stack Exchange: questions by search, answers from the list of the
- * newest answers.
+ * Stack Overflow and the other sites of Stack Exchange. Questions come from a search, and answers from the list of the
+ * newest answers. The shared feed reads both from the lists of the newest ones.
  */
 export function createStackoverflowConnector(settings: StackoverflowSettings): SourceConnector {
   const key = settings.key.trim();
@@ -67,7 +67,7 @@ export function createStackoverflowConnector(settings: StackoverflowSettings): S
       read: (since, context) => readFeed({ ...context, since }, key),
       serves: (criteria) =>
         tagsOf(criteria).length === 0 && sitesOf(criteria).every((site) => site === DEFAULT_SITE),
-      // A high value, because there are several new questions and answers an hour.
+      // Normally there are new questions and answers every hour. After 6 hours without any, the feed is frozen.
       quietSeconds: 6 * 3_600,
     },
   };

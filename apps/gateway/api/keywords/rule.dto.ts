@@ -37,8 +37,8 @@ const CLAUSE_VALUE = {
 export class ClauseDto {
   @IsString() @MinLength(1) field!: string;
   @IsIn(OPERATORS) op!: string;
-  // `ruleFaults` checks that the value fits the field and the operator. Only with the operator `exists`, the value can
-  // be absent.
+  // `ruleFaults` checks that the value fits the field and the operator. The value can be absent only if
+  // the operator is `exists`.
   @Optional()
   @Check(valueShapeFault, CLAUSE_VALUE)
   value?: unknown;
@@ -105,7 +105,7 @@ export class RuleDto {
   @Check((value) => (typeof value === 'object' && value !== null ? undefined : 'must be a condition'))
   @ValidateNested({ context: { dto: () => ConditionDto } })
   @Type((options) => conditionClassOf(options?.object.when))
-  // Replaces a list by null: class-validator would accept a list in place of an object, but refuses null.
+  // A list is replaced by null, because class-validator accepts a list where an object is expected, but refuses null.
   @Transform(({ value }) => (Array.isArray(value) ? null : (value as unknown)), { toClassOnly: true })
   when!: ConditionDto;
   @ListOf(() => ActionDto, 1, 4) then!: ActionDto[];

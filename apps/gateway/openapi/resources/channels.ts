@@ -113,7 +113,7 @@ export const channelRoutes: readonly Route[] = [
     operationId: 'createChannel',
     summary: 'Create a channel',
     description:
-      'The owners of email addresses get a mail with a link to confirm their address; until then the channel is `unverified`. An account has at most 100 channels. Returns 429 after 3 verification mails to one address, or 100 verification mails of the account, in a day.',
+      'Each address of an email channel gets a mail with a link for confirmation. The channel is `unverified` until one address is confirmed. An account has at most 100 channels. In a day, at most 3 verification mails go to one address and at most 100 to all addresses of an account; after that the answer is 429.',
     body: ref('ChannelBody'),
     example: { kind: 'webhook', name: 'Operations', config: { url: 'https://example.com/hooks/earshot' } },
     status: 201,
@@ -150,7 +150,7 @@ export const channelRoutes: readonly Route[] = [
     operationId: 'changeChannel',
     summary: 'Change the name of a channel, or replace its config',
     description:
-      'If you send a secret in its shortened form, the stored secret does not change. A new config also enables a disabled channel. New email addresses must be verified.',
+      'If you send a secret in its shortened form, the stored secret does not change. A new config also enables a disabled channel. But an email channel stays disabled if all its addresses have unsubscribed or were refused. New email addresses must be verified.',
     parameters: [inId],
     body: ref('ChannelChange'),
     example: { name: 'Operations' },
@@ -173,7 +173,7 @@ export const channelRoutes: readonly Route[] = [
     operationId: 'enableChannel',
     summary: 'Enable a disabled channel',
     description:
-      'A channel is disabled when its service reports that the address does not exist any more, or after 5 days of failures. Messages that could not be sent meanwhile are not sent again. Free.',
+      'A channel is disabled when its service reports that the address does not exist any more, after 5 days of failures, or if all its email addresses have unsubscribed. Messages that could not be sent meanwhile are not sent again. Free.',
     parameters: [inId],
     answer: ref('Channel'),
     refusals: [404],
@@ -185,7 +185,7 @@ export const channelRoutes: readonly Route[] = [
     operationId: 'testChannel',
     summary: 'Send a sample message, and return the answer of the service',
     description:
-      'For an email channel without a verified address, sends the verification again. Returns 429 after 20 tests in a minute.',
+      'For an email channel, sends the verification again to each unverified address. Returns 429 after 20 tests of webhooks and channels of the account in a minute.',
     parameters: [inId],
     answer: ref('ChannelTest'),
     refusals: [404],
@@ -207,7 +207,7 @@ export const channelRoutes: readonly Route[] = [
     operationId: 'getReport',
     summary: 'Get a weekly report with its figures',
     description:
-      'The figures are the figures of the mail. The report’s page has an address of its own, which needs no key. Free.',
+      'The figures are those of the message that was sent. The report’s page has an address of its own, which needs no key. Free.',
     parameters: [inPath('id', 'Id of the report')],
     answer: ref('ReportFigures'),
   },

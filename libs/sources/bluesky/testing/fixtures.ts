@@ -1,7 +1,7 @@
 import type { FakePost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
-// Only for specs: post views in the current format, and a server with pages like Bluesky.
+// Only for specs: makes post views in Bluesky's current format, and answers searches page by page, as Bluesky does.
 
 const DID = 'did:plc:ada000000000000000000000';
 
@@ -32,12 +32,12 @@ export function postView(
   };
 }
 
-/** Returns the address of invented post n. */
+/** Returns the address (`at://…`) of the invented post with the number n. */
 export function postUri(n: number): string {
   return `at://${DID}/app.bsky.feed.post/3l${n}`;
 }
 
-/** Returns the answer to a search among these posts. */
+/** Returns a page of these posts as the answer to a search. The query of the search is ignored. */
 export function servePosts(posts: readonly FakePost[], request: FakeRequest): FakeAnswer {
   const { searchParams } = request.at;
   const since = searchParams.get('since') ?? '';
@@ -50,7 +50,7 @@ export function servePosts(posts: readonly FakePost[], request: FakeRequest): Fa
   };
 }
 
-/** Returns the answer to a sign-in; undefined for every other request. */
+/** Returns the answer to a sign-in, or to the refresh of a session; undefined for every other request. */
 export function serveSignIn(request: FakeRequest): FakeAnswer | undefined {
   switch (request.at.pathname) {
     case '/xrpc/com.atproto.server.createSession':
