@@ -105,7 +105,7 @@ async function decideAndAppend<S, E, D extends Decision<E>, R>(
   const [, positions, read] = await together([
     lockAccount(tx, accountId),
     lockPositions(tx, projection, new Map([[subject, 0]])),
-    resultOrRefusal(execution.read?.(tx)),
+    resultOrRefusal(execution, tx),
   ]);
   const position = positions?.get(subject)?.seq ?? (await positionOf(tx, projection, subject));
   const project = (message: ProjectedMessage) =>
@@ -145,10 +145,13 @@ async function decideAndAppend<S, E, D extends Decision<E>, R>(
   return events.reduce((before, event) => aggregate.evolve(before, event), state);
 }
 
-/** Waits for a result. Returns a refusal instead of throwing it, but throws all other errors. */
-async function resultOrRefusal<R>(reading: Promise<R> | undefined): Promise<R | Refusal | undefined> {
+/** Reads. Returns a refusal instead of throwing it, but throws all other errors. */
+async function resultOrRefusal<R>(
+  { read }: { read?(tx: Tx): Promise<R> },
+  tx: Tx,
+): Promise<R | Refusal | undefined> {
   try {
-    return await reading;
+    return await read?.(tx);
   } catch (error) {
     if (error instanceof Refusal) return error;
     throw error;
