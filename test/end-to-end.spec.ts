@@ -91,7 +91,7 @@ describe.each([
         const { body } = await api.get('/v1/mentions');
         return body.data.length === SOURCES.length && body.data;
       },
-      30_000,
+      90_000,
     );
     expect(mentions.map((mention: { source: string }) => mention.source).sort()).toEqual([...SOURCES].sort());
     for (const mention of mentions)
@@ -155,7 +155,7 @@ describe.each([
     const [watch] = keyword.watches;
     const replayable = await api.get(`/v1/${watch?.source}/watches/${watch?.id}/events`);
     expect(replayable.body.data).toHaveLength(1);
-  }, 150_000);
+  }, 240_000);
 
   it('reports a source that answers 429, charges nothing, and sends requests again after Retry-After', async () => {
     const { simulator } = stage;

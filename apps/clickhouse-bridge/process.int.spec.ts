@@ -86,7 +86,7 @@ it('the bridge keeps every acknowledged insert and no partial insert if it is ki
     expect(await once(next, 'exit')).toEqual([0, null]);
   }
   expect(acknowledged).toBeGreaterThanOrEqual(60 * batch);
-});
+}, 90_000);
 
 it('the bridge that was started with --exit-with-stdin exits when its standard input ends', async () => {
   const child = launch('--exit-with-stdin');
