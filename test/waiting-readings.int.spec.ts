@@ -17,7 +17,8 @@ let stage: WaitingStage;
 
 beforeAll(async () => {
   stage = await WaitingStage.create();
-  // This limit is shorter than the time that an event waits, so that Earshot repeats a request that hangs.
+  // A request that hangs ends after this time. An event waits longer (20 s in most tests), so Earshot can repeat the
+  // request.
   await stage.startAnalysis({ LLM_TIMEOUT_MS: '2000' });
 }, 60_000);
 afterAll(() => stage?.close());
@@ -27,7 +28,7 @@ afterEach(() => {
 });
 
 describe('an event that waits for the language model', () => {
-  it('is published once, with sentiment, intent, bucket and step, and these readings are charged [states.agent-step-late, readings.agent-charged]', async () => {
+  it('is published once, with sentiment, bucket and step, and these readings are charged [states.agent-step-late, readings.agent-charged]', async () => {
     const scene = stage.scene();
     const text =
       'sentiment=positive; sentimentScore=0.75; intent=praise; label=iPhone 15 pro; product=Acme 3; urgent=true';
@@ -62,7 +63,7 @@ describe('an event that waits for the language model', () => {
     ]);
   });
 
-  it('shares a request with the other events of its watch if the reading allows it', async () => {
+  it('shares a request with other events of its watch if it has no agent step', async () => {
     const scene = stage.scene();
     await stage.store.publishAll(
       Array.from({ length: 20 }, (_, n) =>
@@ -79,10 +80,10 @@ describe('an event that waits for the language model', () => {
     expect(stage.requests).toBeLessThan(6);
   });
 
-  it('gets the same bucket for another spelling of a name, with the first label', async () => {
+  it('gets the bucket label of an earlier event of its keyword if the model only spells the label differently', async () => {
     const labels = [];
     const keywordId = newId();
-    // Labels are kept for keywords that exist.
+    // Earshot stores labels only for keywords that exist.
     await stage.database.query(
       `INSERT INTO keywords (keyword_id, account_id, name, state, definition, created_at, updated_at, version)
        VALUES ($1, $2, 'Acme', 'active', '{}', now(), now(), 1)`,
@@ -114,7 +115,7 @@ describe('an event that waits for the language model', () => {
     );
   });
 
-  it('cannot be answered twice, by a second replica or after a claim that was lost [readings.agent-once]', async () => {
+  it('is answered once, even if a second replica answers after it has lost its claim, and if the question is stored again [readings.agent-once]', async () => {
     const scene = stage.scene();
     // The model answers slowly, so that the second replica can load the question before it is answered.
     stage.addFault('slow', 1, { delayMs: 300 });
@@ -162,7 +163,7 @@ describe('an event that waits for the language model', () => {
     ]);
   });
 
-  it('is deleted with its keyword, even while the model is being asked', async () => {
+  it('is not published if its keyword is purged while the model is being asked, and its question and position are deleted', async () => {
     const scene = stage.scene();
     stage.addFault('slow', 1, { delayMs: 500 });
     await scene.ask('product=Acme', STEP);
@@ -208,7 +209,7 @@ describe.each([
     { ai: { status: 'completed' } },
     { ai: { status: 'failed', output: null }, charges: ['bucket 1'] },
   ],
-] as const)('a fault of the language model for %s', (_, wanted, text, answered, unanswered) => {
+] as const)('when the model is asked for %s, a fault', (_, wanted, text, answered, unanswered) => {
   const eventAfter = async (...faults: [Fault['kind'], number][]) => {
     for (const [kind, times] of faults) stage.addFault(kind, times, { retryAfterSeconds: 0, delayMs: 300 });
     const scene = stage.scene();
@@ -217,21 +218,21 @@ describe.each([
   };
 
   it.each(['invalid_json', 'schema_violation', 'cut_off'] as const)(
-    'of the kind `%s` is repaired if it occurs once, and final if it occurs twice [states.agent-step-late, readings.agent-valid]',
+    'of the kind `%s` is repaired if only the first answer has it, and is final if the second answer has it too [states.agent-step-late, readings.agent-valid]',
     async (kind) => {
       expect(await eventAfter([kind, 1])).toMatchObject(answered);
       expect(await eventAfter([kind, 2])).toMatchObject(unanswered);
     },
   );
 
-  it.each(['declined', '403'] as const)('of the kind `%s` is final', async (kind) => {
+  it.each(['declined', '403'] as const)('of the kind `%s` is final after one request', async (kind) => {
     expect(await eventAfter([kind, 1])).toMatchObject(unanswered);
     expect(stage.requests).toBe(1);
   });
 
-  // Five failures in a row are an outage, which other tests cover.
+  // Each row has at most four kinds: after five failures in a row, the model counts as down, which other tests cover.
   it.each([[['429', '500', 'truncated', 'slow']], [['503', 'html', 'empty', 'shape']], [['hang']]] as const)(
-    'of each of the kinds %j is retried, after a wait if necessary',
+    'of each of the kinds %j only delays the answer',
     async (kinds) => {
       const events = await Promise.all(kinds.map((kind) => eventAfter([kind, 1])));
       for (const event of events) expect(event).toMatchObject(answered);
@@ -248,8 +249,8 @@ describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
       ai: { status: 'timeout', output: null },
       charges: ['bucket 1'],
     });
-    // The test does not use a server that refuses, because a request that is under way at the deadline would
-    // be a timeout.
+    // The lane is blocked in the table. If the server refused requests instead, a request could be under way at the
+    // deadline, and the status would be `timeout`.
     await stage.database.query("UPDATE llm_lane SET blocked_until = now() + interval '2 seconds'");
     const refused = stage.scene();
     await refused.ask('product=Acme', STEP, 600);
@@ -259,7 +260,7 @@ describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
     expect(await later.event()).toMatchObject({ ai: { status: 'completed' } });
   });
 
-  it('leaves sentiment, intent and bucket as they were read locally, and states the reason', async () => {
+  it('leaves sentiment and bucket as they were read locally, and the record of the sentiment states the reason', async () => {
     stage.addFault('hang', 0);
     const scene = stage.scene();
     await scene.ask('x', { analysis: true, bucketPreset: 'product-model' }, 1500);
@@ -272,7 +273,7 @@ describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
   });
 });
 
-it('while the model is down, events without a step are published immediately, as they were read locally', async () => {
+it('while the model fails, six events without an agent step are published as they were read locally, after fewer than 24 requests', async () => {
   stage.addFault('500', 0);
   const down = Array.from({ length: 6 }, () => stage.scene());
   await stage.store.publishAll(down.map((scene) => scene.question('x', { analysis: true })));
@@ -281,7 +282,7 @@ it('while the model is down, events without a step are published immediately, as
   expect(stage.requests).toBeLessThan(24);
 });
 
-it('a model that was down is tested with an event without a step, and reads again', async () => {
+it('a model that was down reads events again, even if only events without an agent step can test it', async () => {
   await stage.stopAnalysis();
   await stage.startAnalysis();
   stage.addFault('429', 5, { retryAfterSeconds: 0 });
@@ -296,9 +297,9 @@ it('a model that was down is tested with an event without a step, and reads agai
   });
 });
 
-it('all waiting events are read when another replica reports that the model works again', async () => {
+it('after another replica has recorded that the model works again, the model reads all new events', async () => {
   stage.addFault('500', 0);
-  // After five failures, the model counts as down for five seconds.
+  // After five failures in a row, the model counts as down until its next success. It gets no request for five seconds.
   const down = Array.from({ length: 5 }, () => stage.scene());
   await stage.store.publishAll(down.map((scene) => scene.question('x', { analysis: true })));
   for (const scene of down) await scene.event();

@@ -172,7 +172,7 @@ export interface ActivityRow {
   event_id: string | null;
   status_code: number | null;
   message: string;
-  /** Only for an attempt to a channel; otherwise absent or `NO_ID`. */
+  /** Only for an attempt to a channel and for a disabled channel; otherwise absent or `NO_ID`. */
   channel_id?: string;
   channel_kind?: string;
   /** The period that a check read, if the check did not fail. `window_from` is null for a first scan. */

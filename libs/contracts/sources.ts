@@ -1,4 +1,4 @@
-/** All sources of the API, in the order of the API. */
+/** The ids of all sources, in the order in which `GET /v1/sources` lists them. */
 export const SOURCE_IDS = [
   'x',
   'reddit',
@@ -16,17 +16,21 @@ export const SOURCE_IDS = [
   'vinted',
 ] as const;
 
-/** The identifier of a source. */
+/** The id of a source. */
 export type SourceId = (typeof SOURCE_IDS)[number];
 
-/** Returns true if the text is the identifier of a source. */
+/** Returns true if the value is the id of a source. */
 export function isSourceId(text: unknown): text is SourceId {
   return (SOURCE_IDS as readonly unknown[]).includes(text);
 }
 
-/** How a term must appear in the text: see docs/matching.md. */
+/**
+ * How Earshot compares the query and the terms of a search with a post: see docs/matching.md. With `platform`, the
+ * search of the source decides.
+ */
 export const MATCH_MODES = ['platform', 'word', 'contains'] as const;
+/** One of these modes. */
 export type MatchMode = (typeof MATCH_MODES)[number];
 
-/** The default mode of a search: precise results are more important than many results. */
+/** The mode of a search that names none: precise results are more important than many results. */
 export const DEFAULT_MATCH_MODE: MatchMode = 'word';

@@ -41,11 +41,11 @@ const pairs = <T>(all: readonly T[]) => all.flatMap((a, n) => all.slice(n + 1).m
 describe('the tokenizer', () => {
   const tokenizer = new Tokenizer(vocabulary);
 
-  it('returns the ids of the original tokenizer', () => {
+  it('returns the same ids as the original tokenizer for four sentences', () => {
     expect(SENTENCES.map((text) => tokenizer.encode(text))).toEqual(ORIGINAL.ids);
   });
 
-  it('returns valid ids for generated texts, and no ids for a text without visible characters', () => {
+  it('returns valid ids for generated texts, and no ids for an empty text and for white space', () => {
     expect(['', ' \n\t '].map((text) => tokenizer.encode(text))).toEqual([[], []]);
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
@@ -57,19 +57,19 @@ describe('the tokenizer', () => {
 });
 
 describe('the sentence encoder', () => {
-  it('agrees with the original model', async () => {
+  it('returns embeddings whose cosines differ by less than 0.02 from those of the original model', async () => {
     const cosines = pairs(await encoder.encode(SENTENCES)).map(([a, b]) => dot(a, b));
     cosines.forEach((cosine, n) => expect(Math.abs(cosine - (ORIGINAL.cosines[n] ?? 0))).toBeLessThan(0.02));
   });
 
-  it('returns the same unit vector for the same text, even together with other texts', async () => {
+  it('returns vectors of length 1, and the same vector for a text alone and together with other texts', async () => {
     const [alone] = await encoder.encode([SENTENCES[1]!]);
     const together = await encoder.encode(SENTENCES);
     expect(together[1]).toEqual(alone);
     for (const one of together) expect(dot(one, one)).toBeCloseTo(1, 5);
   });
 
-  it('reads only the beginning of a text of a megabyte, and accepts lone surrogates and empty texts', async () => {
+  it('ignores the last character of a text of a megabyte, returns a vector of length 1 for a lone surrogate, and zeros for an empty text', async () => {
     const words = 'the battery is empty '.repeat(50_000);
     const [long, longer, odd, empty] = await encoder.encode([words, `${words}x`, 'a \ud800 b', '']);
     expect(longer).toEqual(long);
@@ -91,7 +91,7 @@ describe('the sentence encoder', () => {
 });
 
 describe('a stored embedding', () => {
-  it('has 128 bfloat16 numbers, and nearly the same angles as the original', async () => {
+  it('has 128 numbers and a length of about 1, and changes the cosine of two texts by less than 0.15', async () => {
     const embeddings = await encoder.encode(SENTENCES);
     const stored = embeddings.map((one) => fromBfloat16(compress(one)));
     expect(stored.map((one) => one.length)).toEqual(SENTENCES.map(() => STORED_DIMENSIONS));
@@ -100,7 +100,7 @@ describe('a stored embedding', () => {
     before!.forEach((cosine, n) => expect(Math.abs(cosine - after![n]!)).toBeLessThan(0.15));
   });
 
-  it('is zeros for an empty text', () => {
+  it('contains only zeros if the embedding contains only zeros, like that of an empty text', () => {
     expect(compress(new Float32Array(512)).every((byte) => byte === 0)).toBe(true);
   });
 });

@@ -12,17 +12,18 @@ const RETRIES = 10;
 const PAUSE_MS = 1000;
 
 /**
- * Repeats a request that JetStream did not answer, up to ten times. A cluster answers no requests while it elects a
- * leader, and creates many streams and consumers slowly.
+ * Makes a request. If it fails because of an outage (see `isOutage`), repeats it up to ten times, with a pause of one
+ * second before each. While a cluster elects a leader, it answers no requests. If it must create many streams and
+ * consumers, its answers can come too late.
  * @param ask makes the request; repeating it must be harmless
- * @throws the error of the last request; an error that is not an outage is thrown immediately
+ * @throws the error of the last request. An error that is not an outage is thrown immediately
  */
 export function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
   const delay = (error: unknown) => (isOutage(error) ? timer(PAUSE_MS) : throwError(() => error));
   return lastValueFrom(defer(ask).pipe(retry({ count: RETRIES, delay })));
 }
 
-/** Returns the state of a consumer; undefined only if it does not exist. */
+/** Returns the state of a consumer; undefined if it does not exist. @throws every other error of the request */
 export async function consumerInfo(
   { jsm }: { jsm: JetStreamManager },
   stream: StreamName,

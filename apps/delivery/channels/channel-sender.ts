@@ -24,10 +24,10 @@ import type { ChatResponse, ChatResult } from './chat-response.js';
 type ChatChannel = Extract<Channel, { kind: 'slack' | 'discord' | 'teams' | 'telegram' }>;
 type MailChannel = Extract<Channel, { kind: 'email' }>;
 
-/** The value of `CHANNEL_<KIND>_URL`; empty if the setting is not set. */
+/** For each kind of chat: the value of `CHANNEL_<KIND>_URL`; empty if the setting is not set. */
 export type ChatAddresses = Readonly<Record<ChatChannel['kind'], string>>;
 
-/** The settings of all mails: the mail server, the links for recipients, the address of the gateway. */
+/** What all mails need: the client of the mail server, the links for recipients, and the address of the gateway. */
 export interface MailSettings {
   mail: OutboundMail;
   links: AddressLinks;
@@ -36,19 +36,20 @@ export interface MailSettings {
 
 const DEADLINE_MS = 10_000;
 /**
- * Must be short: together with `MAIL_WAIT_MS`, shorter than the time after which a claimed delivery can be claimed
- * again.
+ * The time limit of one mail. `MAIL_WAIT_MS` plus this limit must be less than 20 s: after that time, a claimed
+ * delivery can be claimed again (`CLAIM_SECONDS` in pending-deliveries.ts).
  */
 const MAIL_DEADLINE_MS = 12_000;
 const RESPONSE_BYTES = 64 * 1024;
 const GONE = 410;
 
 /**
- * Sends deliveries to channels, and reads the answers. A webhook gets the stored bytes. Chats and email addresses get
- * messages that are rendered from these bytes, or a request to verify an address.
+ * Sends deliveries to channels, and reads the answers. A channel of the kind webhook gets the stored bytes. A chat gets
+ * a message that is rendered from these bytes. An email address gets such a message, or a mail that asks its owner for
+ * consent.
  */
 export class ChannelSender {
-  /** @param mail undefined without `SMTP_URL` */
+  /** @param mail undefined if `SMTP_URL` is not set */
   constructor(
     private readonly http: OutboundDispatcher,
     private readonly mail: MailSettings | undefined,
@@ -57,10 +58,10 @@ export class ChannelSender {
   ) {}
 
   /**
-   * Makes one attempt.
-   * @param callback called exactly once: with the attempt, even if it failed; with undefined if no attempt was made (no
-   *   connection to the mail server is free, or the destination has asked the sender to wait); with an error only after
-   *   a defect of Earshot
+   * Makes one attempt. Makes none while the destination has asked the sender to wait, or if no connection to the mail
+   * server becomes free in time.
+   * @param callback called exactly once: with the attempt, even if it failed; with undefined if no attempt was made;
+   *   with an error only after a defect of Earshot
    */
   send(delivery: Delivery, callback: AttemptCallback): void {
     const { destination, endpoint } = delivery;
@@ -173,7 +174,7 @@ export class ChannelSender {
     const unsubscribe = links.urlOf('unsubscribe', ref, now);
     return {
       rendered: renderMail(messageOf(delivery), [{ label: 'Unsubscribe', url: unsubscribe }]),
-      // RFC 2369, RFC 8058
+      // List-Id: RFC 2919. List-Unsubscribe: RFC 2369. List-Unsubscribe-Post: RFC 8058.
       headers: {
         'List-Id': `<${channelId}.channels.earshot.invalid>`,
         'List-Unsubscribe': `<${unsubscribe}>`,

@@ -3,10 +3,13 @@ import { isoFromClickHouse, NO_ID, type ActivityRow, type ClickHouseClient } fro
 import { CLICKHOUSE } from '#platform';
 import { readPage, type TimeList, type TimePage } from './time-page.js';
 
-/** One line of a keyword's activity, as the interface returns it. */
+/** One line of the activity of a keyword or a watch, as the API returns it. */
 export interface ActivityRecord {
   id: string;
-  /** Null for an event of the keyword itself. Then the watch is null too. */
+  /**
+   * Null for an event of the keyword itself, for a delivery of such an event or of a digest, and for a disabled
+   * endpoint or channel of the keyword. Then `watchId` is null too.
+   */
   source: string | null;
   type: string;
   occurredAt: string;
@@ -16,17 +19,24 @@ export interface ActivityRecord {
   eventId?: string;
   statusCode?: number;
   message?: string;
-  /** Present only for an attempt to a channel, like `channelKind`. */
+  /** Present only for an attempt to a channel, and for a disabled channel. */
   channelId?: string;
+  /** Present whenever `channelId` is. */
   channelKind?: string;
 }
 
-/** Reads the activity of keywords and watches: checks, attempts to deliver, and events of the keyword itself. */
+/**
+ * Reads the activity of keywords and watches: checks, attempts to deliver, disabled endpoints and channels, and events
+ * of the keyword itself.
+ */
 @Injectable()
 export class ActivityReads {
   constructor(@Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient) {}
 
-  /** Returns a page of a keyword's activity, and one more row. */
+  /**
+   * Returns a page of the keyword's activity, and one more row if there is a next page.
+   * @param source only lines of this source; absent: all lines
+   */
   ofKeyword(
     accountId: string,
     keywordId: string,
@@ -39,7 +49,7 @@ export class ActivityReads {
     return readPage(this.clickhouse, ACTIVITY, conditions, params, page);
   }
 
-  /** Returns a page of a watch's activity, and one more row. */
+  /** Returns a page of the watch's activity, and one more row if there is a next page. */
   ofWatch(
     accountId: string,
     { watchId, keywordId }: { watchId: string; keywordId: string | null },
@@ -56,7 +66,10 @@ export class ActivityReads {
   }
 }
 
-/** The list of activity by the time of the check or the attempt. */
+/**
+ * How the table `activity` is read as a list. The time of a row is the end of the check, or the time of the attempt or
+ * event.
+ */
 export const ACTIVITY: TimeList<ActivityRow> = {
   table: 'activity',
   time: 'occurred_at',
@@ -64,7 +77,7 @@ export const ACTIVITY: TimeList<ActivityRow> = {
   idOf: (row) => row.activity_id,
 };
 
-/** Returns the row as the interface returns it. */
+/** Converts a row to a line of the API. */
 export function activityRecord(row: ActivityRow): ActivityRecord {
   return {
     id: row.activity_id,

@@ -4,7 +4,7 @@ import { UpstreamError, type UpstreamHttp } from '../source.js';
 
 /** The credentials of a project that TikTok has approved for research. */
 export interface TiktokSettings {
-  /** The client key. */
+  /** TikTok calls it the client key. */
   clientId: string;
   clientSecret: string;
 }
@@ -16,7 +16,7 @@ export interface SignedInContext {
   session: Map<string, unknown>;
 }
 
-/** The required settings. */
+/** The names of the required settings. */
 export const SETTINGS = ['SOURCE_TIKTOK_CLIENT_ID', 'SOURCE_TIKTOK_CLIENT_SECRET'];
 
 interface Token {
@@ -27,12 +27,18 @@ interface Token {
 
 const TOKEN_URL = 'https://open.tiktokapis.com/v2/oauth/token/';
 const SESSION_KEY = 'tiktok.token';
+/** The lifetime of a token if TikTok's answer states none. */
 const TOKEN_SECONDS = 7_200;
-// A token is renewed this long before it expires: if it expired during a request, the request would fail and count
-// towards the daily limit.
+// A token is renewed this long before it expires. If a token expired during a request, the request would fail, and
+// TikTok would count it towards the daily limit.
 const RENEW_BEFORE_MS = 300_000;
 
-/** Sends a request with a token (client credentials). A refused token is renewed once. */
+/**
+ * Sends a request with the token of the session. Signs in first (client credentials) if the session has no token, or a
+ * token that expires soon. If TikTok no longer accepts the token, repeats the request once with a new one.
+ * @param isEnded returns true if the error of the request means that TikTok no longer accepts the token
+ * @throws UpstreamError `unauthorized` if TikTok refuses the credentials; other errors of the sign-in and of `ask`
+ */
 export async function withToken<T>(
   context: SignedInContext,
   settings: TiktokSettings,

@@ -6,15 +6,16 @@ import type { Money } from './price.js';
 import { reportSince } from './report.js';
 import type { Scan } from './scan.js';
 
-/** The changes between two reads, by index of the current listings. */
+/** One change of the site. `at` is an index of its current listings; for `return`, of the listings that were taken. */
 type Change =
   | { do: 'put'; count: number }
   | { do: 'take' | 'bump' | 'return'; at: number }
   | { do: 'price'; at: number; cents: number; currency: string };
 
-/** One step of a world: its changes, and the read after them. */
+/** One step of a world: changes of the site, then a read. */
 interface Step {
   changes: Change[];
+  /** `whole`: up to 100 pages. `short`: up to three pages. `fails`: nothing is read. */
   read: 'whole' | 'short' | 'fails';
   /** Minutes after the previous step. */
   after: number;
@@ -33,7 +34,8 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   }),
 );
 const step: fc.Arbitrary<Step> = fc.record({
-  // At most one listing is bumped between two reads. No scan could detect that five are bumped in exactly their order.
+  // A step bumps at most one listing, and `readsOf` bumps at most four listings between two reads that do not fail. A
+  // scan takes five listings in their old order for the previous list: see `MIN_KEPT_ORDER` in places.ts.
   changes: fc
     .tuple(fc.array(change, { maxLength: 5 }), fc.option(fc.record({ do: fc.constant('bump' as const), at })))
     .map(([changes, bump]) => (bump ? [...changes, bump] : changes)),
@@ -45,13 +47,13 @@ const world = fc.record({
   steps: fc.array(step, { minLength: 1, maxLength: 14 }),
 });
 
-/** A read and its input. */
+/** A read that did not fail, with its input and its result. */
 interface Read {
   at: number;
   scan: Scan;
   before: History | undefined;
   followup: Followup;
-  /** Ids of all listings on the site, even if they were not scanned. */
+  /** Ids of all listings that the site had at the read, even if the scan did not reach them. */
   there: ReadonlySet<string>;
 }
 
@@ -116,7 +118,7 @@ const forAnyWorld = (checkReads: (reads: Read[]) => void) =>
   );
 
 describe('for any changes of listings between reads', () => {
-  it('each price change between two consecutive reads that have seen the listing is reported once, with the previous price', async () => {
+  it('a read reports one price change, with the previous price, for each listing whose price has changed in the same currency since the last read that contained it, unless it was reported as gone in between', async () => {
     await forAnyWorld((reads) => {
       const prices = new Map<string, Money>();
       for (const read of reads) {
@@ -136,7 +138,7 @@ describe('for any changes of listings between reads', () => {
     });
   });
 
-  it('a listing is reported as gone only if it is gone and two complete scans have passed its place', async () => {
+  it('a listing is reported as gone only if the site did not have it at this read and at the previous complete read, and that read counted it as missing for the first time', async () => {
     await forAnyWorld((reads) => {
       reads.forEach((read, index) => {
         for (const { kind, id } of newsOf(read)) {
@@ -152,7 +154,7 @@ describe('for any changes of listings between reads', () => {
     });
   });
 
-  it('a listing that is gone is reported after two reads of the list to its end', async () => {
+  it('a listing that the site did not have at the last two reads counts as gone if both reached the end of the list', async () => {
     await forAnyWorld((reads) => {
       const [last, previous] = [...reads].reverse();
       if (!last?.scan.whole || !previous?.scan.whole || !last.before) return;
@@ -163,7 +165,7 @@ describe('for any changes of listings between reads', () => {
     });
   });
 
-  it('a new listing is reported as created once, and an old listing never', async () => {
+  it('no appearance of a listing is reported as created twice, and the listings of the first read are not reported unless they return; if all reads are complete, all later listings that were read are reported', async () => {
     await forAnyWorld((reads) => {
       const created = reads.flatMap((read) => newsOf(read).filter(({ kind }) => kind === 'created'));
       expect(new Set(created.map(({ itemId }) => itemId)).size).toBe(created.length);
@@ -177,7 +179,7 @@ describe('for any changes of listings between reads', () => {
     });
   });
 
-  it('a watch that takes part in only some of the reads gets the same items as a watch that takes part in all reads', async () => {
+  it('a watch that skips reads has the same items after the last read as a watch that takes part in all reads', async () => {
     await fc.assert(
       fc.asyncProperty(world, fc.array(fc.boolean(), { maxLength: 15 }), async (one, takesPart) => {
         const reads = await readsOf(one);
@@ -197,7 +199,7 @@ describe('for any changes of listings between reads', () => {
     );
   });
 
-  it('a watch that takes part in only some of the reads of each day gets the same observations as a watch that takes part in all reads', async () => {
+  it('a watch that skips reads for at most 24 hours gets the same observations as a watch that takes part in all reads', async () => {
     await fc.assert(
       fc.asyncProperty(world, fc.array(fc.boolean(), { maxLength: 15 }), async (one, takesPart) => {
         const reads = await readsOf(one);
@@ -217,7 +219,7 @@ describe('for any changes of listings between reads', () => {
     );
   });
 
-  it('the first observations of a watch contain each current listing once, and are the same at the next read', async () => {
+  it('the observations of a first poll contain each current listing once, and a first poll at the next read returns the same row for each of these listings that has no new observation', async () => {
     await forAnyWorld((reads) => {
       reads.forEach(({ followup, at: time }, index) => {
         const rows = observed(followup);
@@ -228,7 +230,8 @@ describe('for any changes of listings between reads', () => {
         }
         const next = reads[index + 1];
         if (!next || rows.length === 0) return;
-        // The row is the same, unless it is another day, the listing was not there, or it has changed.
+        // A row can differ if the listing has changed, has its first sighting of a new day, or was not in the earlier
+        // read.
         const changedIds = new Set(observed(next.followup, time).map(({ listingId }) => listingId));
         const before = new Set(rowsOf({ followup }));
         for (const row of observed(next.followup)) {
@@ -239,7 +242,7 @@ describe('for any changes of listings between reads', () => {
     });
   });
 
-  it('a read that is repeated because its state was lost returns the same items', async () => {
+  it('a read that is repeated because its result was lost returns items with the same ids', async () => {
     await forAnyWorld((reads) => {
       for (const { before, scan, at: time, followup } of reads) {
         const again = follow({
@@ -254,7 +257,7 @@ describe('for any changes of listings between reads', () => {
     });
   });
 
-  it('the history contains only observed listings', async () => {
+  it('the history follows only listings that were read, and the list in it contains each of them at most once and none that is gone', async () => {
     await forAnyWorld((reads) => {
       const seen = new Set<string>();
       for (const { scan, followup } of reads) {

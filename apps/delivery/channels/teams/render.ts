@@ -9,11 +9,13 @@ export interface TextRun {
   isSubtle?: boolean;
   selectAction?: OpenUrl;
 }
+/** A link: of a run, or of a button below the text. */
 export interface OpenUrl {
   type: 'Action.OpenUrl';
   title?: string;
   url: string;
 }
+/** A paragraph of runs. */
 export interface RichTextBlock {
   type: 'RichTextBlock';
   inlines: TextRun[];
@@ -38,13 +40,14 @@ export interface TeamsMessage {
   }[];
 }
 
-/** Teams refuses messages above 28 KB; the rest is a margin. */
+/** Maximum size of a message. Teams refuses messages of more than 28 KB; 2 KB are a margin. */
 const MAX_BYTES = 26 * 1024;
 const MAX_TITLE_LENGTH = 300;
 
 /**
- * Returns the message for a workflow webhook of Teams. All texts are runs, in which no Markdown is parsed. Teams
- * notifies a person only if the message has an entity in addition to the text, and the message contains no entities.
+ * Returns the message for a workflow webhook of Teams. All texts of the body are runs, in which Teams does not parse
+ * Markdown. Teams notifies a person only if a message has a mention entity. The messages made here have none, so they
+ * notify nobody.
  */
 export function renderTeams(message: Message): TeamsMessage {
   return fitted(

@@ -7,7 +7,8 @@ import type { CatalogPage, Listing } from '../parse.js';
 import { reportOfAll, reportSince, type Reported } from '../report.js';
 import { scan, type Scan, type ScanDepth } from '../scan.js';
 
-// Only for specs: a list on small pages, whose listings appear, move, change and disappear, and code that follows it.
+// Only for specs. `Site` is a list of listings on small pages. A spec can add and remove listings, move them and change
+// their prices. `Follow` scans this list again and again.
 
 /** Number of listings on one page. */
 const SITE_PAGE = 4;
@@ -20,7 +21,7 @@ export interface Offer {
   isPromoted?: boolean;
 }
 
-/** An invented list, newest first. */
+/** A list of invented listings. New listings and listings that a seller bumps are at the top. */
 export class Site {
   offers: Offer[] = [];
 
@@ -28,24 +29,28 @@ export class Site {
     this.offers = ids.map((id) => ({ id, cents: 2_000 }));
   }
 
+  /** Adds listings at the top: the last id is the newest. */
   put(...ids: string[]): void {
     for (const id of ids) this.offers.unshift({ id, cents: 2_000 });
   }
 
+  /** Removes a listing. */
   take(id: string): void {
     this.offers = this.offers.filter((offer) => offer.id !== id);
   }
 
+  /** Moves a listing to the top. */
   bump(id: string): void {
     const offer = this.offers.find((one) => one.id === id);
     if (offer) this.offers = [offer, ...this.offers.filter((one) => one !== offer)];
   }
 
+  /** Sets the price of a listing, in hundredths of the currency. */
   price(id: string, cents: number, currency = 'EUR'): void {
     for (const offer of this.offers) if (offer.id === id) Object.assign(offer, { cents, currency });
   }
 
-  /** Scans the list like the connector. */
+  /** Scans the list with the function that the connector uses. */
   scan(before: History | undefined, depth: ScanDepth = { atLeast: 2, atMost: 50 }): Promise<Scan> {
     return scan('lamp', before?.lists.get('lamp'), depth, (page) => Promise.resolve(this.page(page)));
   }
@@ -76,14 +81,14 @@ function listingOf({ id, cents, currency = 'EUR', isPromoted = false }: Offer): 
 
 /** The market of the site. */
 export const FR = marketOf('fr')!;
-/** The time of the first scan of each list. */
+/** The time of the first scan. */
 export const START = Date.parse('2026-03-04T12:00:00.000Z');
 /** The time between two scans. */
 export const TEN_MINUTES = 600_000;
-/** `count` different ids. */
+/** Returns `count` different ids: the name with a number. */
 export const ids = (count: number, name = 'old') => Array.from({ length: count }, (_, n) => `${name}${n}`);
 
-/** Follows a site from scan to scan like the connector. Between scans the state is converted to JSON and back. */
+/** Scans a site repeatedly, and compares each scan with the history. After each scan, the history is `stored`. */
 export class Follow {
   history: History | undefined;
   at = START;
@@ -91,6 +96,7 @@ export class Follow {
 
   constructor(readonly site: Site) {}
 
+  /** Scans the site once. @returns the changes that this scan reports; none for the first scan */
   async scan(depth?: ScanDepth, confirmedGone?: ReadonlySet<string>): Promise<string[]> {
     const scans = [await this.site.scan(this.history, depth)];
     const before = this.history;
@@ -106,10 +112,12 @@ export class Follow {
     return items;
   }
 
+  /** Returns the changes after `since` (epoch ms), newest first. */
   report(since: number): string[] {
     return reportSince(new Date(since), reportedOf(this.last!)).map(short);
   }
 
+  /** The report of a first poll: all current listings. */
   get all(): string[] {
     return reportOfAll(reportedOf(this.last!)).map(short);
   }
@@ -122,12 +130,12 @@ export class Follow {
   }
 }
 
-/** Returns the input of the report of a scan. The history has been converted to JSON and back. */
+/** Returns the input of a report, with the history as it is stored. */
 export function reportedOf({ history, present }: Followup): Reported {
   return { market: FR, history: stored(history), present, shown: new Map() };
 }
 
-/** Returns the observations since `since`, or those of a first poll if it is absent. */
+/** Returns the observations after `since` (epoch ms); those of a first poll if `since` is absent. */
 export function observed(followup: Followup, since?: number) {
   const window = since === undefined ? undefined : { happened: new Date(since), seen: new Date(since) };
   return observationsOf(criteriaOf({}), reportedOf(followup), window).flatMap(({ kind }) =>
@@ -135,7 +143,7 @@ export function observed(followup: Followup, since?: number) {
   );
 }
 
-/** Returns the history after it was stored. */
+/** Converts the history to the stored JSON and back. Data that Earshot does not store is lost. */
 export function stored(history: History): History {
   const state = JSON.parse(JSON.stringify(writeHistory(history, FR))) as unknown;
   return readHistory(state, FR)!;
@@ -145,7 +153,7 @@ function short({ itemId, eventType }: { itemId: string; eventType: string }): st
   return `${eventType.replace('listing.', '')} ${itemId.replace('vinted:fr:', '')}`;
 }
 
-/** Returns a site after one scan. */
+/** Creates a site with these listings, and scans it once. @returns its `Follow` */
 export async function followed(...first: string[]): Promise<Follow> {
   const following = new Follow(new Site(first));
   await following.scan();
