@@ -86,7 +86,10 @@ const keyword: Readonly<Record<string, Schema>> = {
 const activity = object(
   {
     id: ID,
-    source: described('Null for an event of the keyword itself and for its deliveries', nullable(SOURCE)),
+    source: described(
+      'Null for an event of the keyword itself, for a delivery of such an event or of a digest, and for a disabled endpoint or channel',
+      nullable(SOURCE),
+    ),
     type: described(
       'An event of the keyword itself (`keyword.paused`, …) is listed even if it is not sent',
       oneOf(['poll.completed', 'poll.failed', 'webhook.delivered', 'webhook.failed', ...WEBHOOK_EVENTS]),
@@ -98,10 +101,10 @@ const activity = object(
     eventsEmitted: described('Only for a check', INTEGER),
     creditsCharged: described('Only for a check', INTEGER),
     eventId: described('Only for a webhook and for an event of the keyword itself: the id of the event', ID),
-    statusCode: described('Only for a webhook: HTTP status of the receiver', INTEGER),
+    statusCode: described('Only for a webhook or a message to a channel: HTTP status of the receiver', INTEGER),
     message: described('Reason of the failure, or what happened to the keyword', TEXT),
-    channelId: described('Only for a message to a channel', ID),
-    channelKind: described('Only for a message to a channel', oneOf(CHANNEL_KINDS)),
+    channelId: described('Only for a message to a channel and for a disabled channel', ID),
+    channelKind: described('Present whenever `channelId` is', oneOf(CHANNEL_KINDS)),
   },
 );
 
