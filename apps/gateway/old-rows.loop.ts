@@ -11,8 +11,7 @@ const PAUSE_MS = 5 * 60_000;
 
 /**
  * Deletes rows that the gateway keeps only for some time. The class that owns a table defines which rows are old. It
- * does not matter when old rows are deleted, because all other code ignores them. Only the audit log shows its old
- * entries until they are deleted.
+ * does not matter when old rows are deleted, because all other code ignores them.
  */
 @Injectable()
 export class OldRows implements Loop {

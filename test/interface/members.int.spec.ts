@@ -273,4 +273,20 @@ describe('the audit log', () => {
     const robots = await owner.get(`/v1/audit-log?by=${key.id}`);
     expect(robots.body.data.length).toBe(2);
   });
+
+  it('leaves out entries that are older than 365 days, although they are not deleted yet', async () => {
+    const accountId = (await owner.get('/v1/auth/session')).body.account.id;
+    const by = newId();
+    for (const [path, age] of [
+      ['/kept', '365 days -1 minute'],
+      ['/too-old', '365 days 1 second'],
+    ])
+      await service.database.query(
+        `INSERT INTO audit_log (entry_id, account_id, at, by_kind, by_id, method, route, path, body_keys, request_id,
+           network_address) VALUES ($1, $2, now() - $3::interval, 'key', $4, 'POST', '/', $5, '{}', '', '')`,
+        [newId(), accountId, age, by, path],
+      );
+    const { data } = (await owner.get(`/v1/audit-log?by=${by}`)).body;
+    expect(data.map((entry: { path: string }) => entry.path)).toEqual(['/kept']);
+  });
 });

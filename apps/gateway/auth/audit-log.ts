@@ -8,7 +8,8 @@ import type { Caller } from './api-keys.js';
 import { callerOf } from './caller.js';
 import { changesNothing } from './permissions.js';
 
-const KEPT_DAYS = 365;
+/** Number of days that an entry is kept. Reads leave out older entries, which are deleted some minutes later. */
+export const AUDIT_KEPT_DAYS = 365;
 const MAX_PATH_LENGTH = 500;
 const MAX_KEYS = 50;
 const MAX_KEY_LENGTH = 100;
@@ -102,7 +103,7 @@ export class AuditLog {
 
   /** Deletes entries after a year. */
   async deleteOld(): Promise<void> {
-    await deleteInParts(this.database, 'audit_log', `s.at < now() - interval '${KEPT_DAYS} days'`);
+    await deleteInParts(this.database, 'audit_log', `s.at < now() - interval '${AUDIT_KEPT_DAYS} days'`);
   }
 }
 

@@ -3,6 +3,7 @@ import { isoOf } from '#kernel';
 import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
 import type { Caller } from '../../auth/api-keys.js';
+import { AUDIT_KEPT_DAYS } from '../../auth/audit-log.js';
 import { From } from '../../auth/caller.js';
 import { Cursors } from '../../http/cursor.js';
 import { pageOf, type ListPosition } from '../../http/newest-first.js';
@@ -58,7 +59,7 @@ export class AuditLogController {
        FROM audit_log l
          LEFT JOIN members m ON l.by_kind = 'member' AND m.member_id = l.by_id
          LEFT JOIN api_keys k ON l.by_kind = 'key' AND k.key_id = l.by_id
-       WHERE l.account_id = $1 AND ($2::uuid IS NULL OR l.by_id = $2)
+       WHERE l.account_id = $1 AND l.at >= now() - interval '${AUDIT_KEPT_DAYS} days' AND ($2::uuid IS NULL OR l.by_id = $2)
          AND ($3::timestamptz IS NULL OR l.at >= $3) AND ($4::timestamptz IS NULL OR l.at < $4)
          AND ($5::timestamptz IS NULL OR (l.at, l.entry_id) < ($5, $6::uuid))
        ORDER BY l.at DESC, l.entry_id DESC LIMIT $7`,
