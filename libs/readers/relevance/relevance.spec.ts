@@ -61,6 +61,20 @@ describe('relevance', () => {
     expect(read('target', text).relevance).toBeGreaterThan(read('target', 'look at this target').relevance);
   });
 
+  it.each(['$ford', '$ford at 12', 'up: $ford.', '($ford)', '“$ford”, again', '$FORD!'])(
+    'counts the name after a dollar sign as a handle in %j',
+    (text) => {
+      expect(read('ford', text).reason).toBe('addresses @ford');
+    },
+  );
+
+  it.each(['$fordham', '$ford_x', '$ford2'])(
+    'does not count the beginning of a longer name after a dollar sign as a handle in %j',
+    (text) => {
+      expect(read('ford', text).reason).not.toBe('addresses @ford');
+    },
+  );
+
   it('is lower for a name in the title of the thread than for a name in the text', () => {
     const inThread = read('posthog', 'same here', undefined, {
       title: 'PostHog is down',

@@ -10,7 +10,7 @@ import {
   VENUE_WORDS,
 } from './fields.js';
 import { FIRST_NAMES, PERSON_TITLES } from './first-names.js';
-import type { Place } from '../text/names.js';
+import { placesOf, type Place } from '../text/names.js';
 
 /** The text and the context from which relevance is computed. */
 export interface RelevanceText {
@@ -87,7 +87,8 @@ function observeNames(
     const compact = name.replace(/[^\p{L}\p{N}]/gu, '');
     if (compact.length < 3) continue;
     if (domainOf(lower, compact) || domainOf(url, compact)) note('domain', 1, compact);
-    if (lower.includes(`@${compact}`) || lower.includes(`$${compact} `)) note('handle', 1, `@${compact}`);
+    if (lower.includes(`@${compact}`) || placesOf(lower, [`$${compact}`]).length > 0)
+      note('handle', 1, `@${compact}`);
   }
 }
 
