@@ -37,6 +37,16 @@ describe('brands other than the subject', () => {
     expect(brands('Visit ΟΔΥΣΣΕΑΣ.GR, not Acme', ['Οδυσσεας'])).toEqual(['Οδυσσεας']);
   });
 
+  it('include listed brands with İ in any form of this letter: İ, i + U+0307, I + U+0307 and i', () => {
+    const forms = ['\u0130stikbal', 'i\u0307stikbal', 'I\u0307stikbal', 'istikbal'];
+    for (const listed of forms)
+      for (const form of forms) expect(brands(`acme is fine, ${form} is not`, [listed])).toEqual([listed]);
+  });
+
+  it('are found after a text with i + U+0307', () => {
+    expect(brands('i\u0307zmi\u0307r: Acme vs Globex')).toEqual(['Globex']);
+  });
+
   it('are found beside a name of the subject that was entered with spaces around it', () => {
     expect(coBrandsOf({ title: '', text: 'Acme vs Globex', names: [' Acme '], listed: [] })).toEqual([
       'Globex',

@@ -1,4 +1,4 @@
-import { lowerCase } from './lower-case.js';
+import { lowerCase, withoutDots } from './lower-case.js';
 
 /** A text that is searched for brands. */
 export interface BrandText {
@@ -43,7 +43,7 @@ const NOT_BRANDS = new Set(
  * the entries of lists.
  */
 export function coBrandsOf({ title, text, names, listed }: BrandText): string[] {
-  const input = `${title}\n${text}`.slice(0, CHARACTERS_READ);
+  const input = withoutDots(`${title}\n${text}`.slice(0, CHARACTERS_READ));
   const found = new Map<string, string>();
   const own = new Set(names.map(folded));
   const add = (name: string) => {
@@ -73,7 +73,7 @@ function withoutOpening(name: string): string {
 }
 
 function folded(name: string): string {
-  return lowerCase(name.trim());
+  return lowerCase(withoutDots(name.trim()));
 }
 
 /** Returns the positions at which the name occurs as whole words, in upper or lower case; at most 20. */

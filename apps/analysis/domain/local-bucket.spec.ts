@@ -45,6 +45,11 @@ describe('the preset product-model', () => {
     expect(keyOf('product-model', input(text))).toBe(key);
   });
 
+  it('finds the model after a name with İ, in any form of this letter', () => {
+    for (const text of ['My \u0130phone S24', 'my i\u0307phone S24', 'My I\u0307phone S24'])
+      expect(keyOf('product-model', input(text, { names: ['\u0130phone'] }))).toBe('iphone-s-24');
+  });
+
   it.each([
     'I bought an iPhone in 2 shops',
     'The iPhone is great',

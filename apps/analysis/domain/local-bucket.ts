@@ -1,5 +1,5 @@
 import type { BucketPreset, Item } from '#contracts';
-import { lowerCase } from './lower-case.js';
+import { lowerCase, withoutDots } from './lower-case.js';
 
 /** What a local bucket depends on. */
 export interface BucketInput {
@@ -71,8 +71,10 @@ const REST_OF_MODEL = new RegExp(
 );
 const CHARACTERS_READ = 4_000;
 
-function productModel({ item, names }: BucketInput): FoundBucket | undefined {
-  const text = `${item.title}\n${item.text}`.slice(0, CHARACTERS_READ).replace(/https?:\/\/\S+/g, ' ');
+function productModel({ item, names: given }: BucketInput): FoundBucket | undefined {
+  const read = withoutDots(`${item.title}\n${item.text}`.slice(0, CHARACTERS_READ));
+  const text = read.replace(/https?:\/\/\S+/g, ' ');
+  const names = given.map(withoutDots);
   const subjects = names.flatMap((name) => bucketKey(name).split('-')).filter((word) => word.length > 2);
   for (const name of names)
     for (const at of positionsOf(text, name)) {
