@@ -219,6 +219,24 @@ describe('GET /v1/stream', () => {
     await sink.stop();
   });
 
+  it('sends the mentions of a new installation that were published before the sink was created', async () => {
+    await service.clickhouse.command({ query: 'TRUNCATE TABLE mentions' });
+    const cy = await service.tenant();
+    const first = await append(cy);
+    const withoutSink = await listen(cy);
+    await withoutSink.place();
+    const sink = await startSink();
+    const withSink = await listen(cy);
+    await withSink.place();
+    await first.write();
+    for (const stream of [withoutSink, withSink]) {
+      await until('it arrives', () => stream.ids().length > 0);
+      expect(stream.ids()).toEqual([first.eventId]);
+      stream.close();
+    }
+    await sink.stop();
+  });
+
   it('sends 450 missed mentions once each', async () => {
     const before = await listen(ada);
     const place = await before.place();

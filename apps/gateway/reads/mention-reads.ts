@@ -129,6 +129,11 @@ export class MentionReads {
     return new Map(rows.map((row) => [row.event_id, row.fits ? row : undefined]));
   }
 
+  /** Returns true if no account has a mention. */
+  async isEmpty(): Promise<boolean> {
+    return (await selectRows(this.clickhouse, 'SELECT 1 FROM mentions LIMIT 1')).length === 0;
+  }
+
   /** Returns a page of the items that an Explore found, and one more row. */
   explored(accountId: string, exploreId: string, page: TimePage): Promise<MentionRow[]> {
     const conditions = ['account_id = {accountId: UUID}', 'explore_id = {exploreId: UUID}'];

@@ -52,17 +52,24 @@ export class LiveMentions {
 
   /**
    * Returns a sequence of EVENTS: all events up to this sequence are in ClickHouse. A list of mentions that is read
-   * afterwards contains these events, but possibly not the later events. If the sink does not exist yet, returns the
-   * last sequence of EVENTS.
+   * afterwards contains these events, but possibly not the later events.
    */
   async written(): Promise<number> {
     const sink = await this.sink();
-    if (!sink) return this.head();
+    if (!sink) return this.writtenBefore(0);
     const written = sink.ack_floor.stream_seq;
     if (sink.num_pending + sink.num_ack_pending === 0) return written;
     const [next] = await this.next(subjectOf('EVENTS', '>'), written, 1);
-    // During a rebuild the sink reads all messages again, although their rows are already written.
-    return next && next.time < new Date(sink.created) ? this.head() : written;
+    return next && next.time < new Date(sink.created) ? this.writtenBefore(written) : written;
+  }
+
+  /**
+   * Returns what `written` returns while events exist that are older than the sink. After the sink was deleted for a
+   * rebuild, their rows are already written, and the last sequence of EVENTS is returned. In a new installation, there
+   * are no rows yet.
+   */
+  private async writtenBefore(acknowledged: number): Promise<number> {
+    return (await this.mentions.isEmpty()) ? acknowledged : this.head();
   }
 
   /** Yields every event of the account after `sequence`, in the order of EVENTS, until the signal aborts. */
