@@ -6,6 +6,7 @@ import { subjectOf } from '#messaging';
 import { UpstreamError, type LookupAnswer } from '#sources';
 import { metrics } from '#telemetry';
 import { fundAccount, until } from '#testing';
+import { LaneBlocked } from '../lanes/request-budget.js';
 import { lookupBudgetTasks } from '../testing/lookup-budget-tasks.js';
 import { LookupScene } from '../testing/lookup-scene.js';
 
@@ -101,6 +102,16 @@ describe('a direct lookup', () => {
     scene.lookup = () => Promise.reject(new TypeError('a defect'));
     await expect(ask()).rejects.toMatchObject({ message: expect.not.stringContaining('defect') });
     expect(count.mock.calls).toEqual([[1, { source: 'x', operation: 'tweets', outcome: 'defect' }]]);
+    count.mockRestore();
+  });
+
+  it('is counted as lane_blocked if the lane sends no request, and as blocked if the address is not allowed', async () => {
+    const count = jest.spyOn(metrics.lookups, 'add');
+    scene.lookup = () => Promise.reject(new UpstreamError('blocked', 'x leads to a private address'));
+    expect((await refusalOf(ask()))?.code).toBe('NETWORK');
+    scene.lookup = () => Promise.reject(new LaneBlocked());
+    expect((await refusalOf(ask()))?.code).toBe('UNAVAILABLE');
+    expect(count.mock.calls.map(([, labels]) => labels?.outcome)).toEqual(['blocked', 'lane_blocked']);
     count.mockRestore();
   });
 

@@ -174,10 +174,13 @@ function maxFound({ questionJson }: Question): number {
   return Array.isArray(ids) ? ids.length : 0;
 }
 
-/** Returns the outcome that the metric counts for a lookup without an answer. */
+/**
+ * Returns the outcome that the metric counts for a lookup without an answer. `lane_blocked` means that the lane sent no
+ * request. `blocked` is a kind of `UpstreamError`: the address of the upstream is not allowed.
+ */
 function failureOf(error: unknown): string {
   if (error instanceof UpstreamError) return error.kind;
-  return error instanceof LaneBlocked ? 'blocked' : 'defect';
+  return error instanceof LaneBlocked ? 'lane_blocked' : 'defect';
 }
 
 /** Returns the refusal for a lookup that got no answer. Returns errors of other kinds unchanged. */
