@@ -10,7 +10,7 @@ import { reportKeys, SecretBox } from '#secrets';
 import { createLogger } from '#telemetry';
 import { isolateStores, type IsolatedStores } from '#testing';
 import { connectPlatform } from './connect.js';
-import { checkMasterKey, sharedReportKey, shareReportKey } from './master-key.js';
+import { checkMasterKey, isOnlyKey, renewKeyCheck, sharedReportKey, shareReportKey } from './master-key.js';
 import type { Platform } from './platform.js';
 
 const log = createLogger('test', 'silent');
@@ -96,5 +96,33 @@ it('the MASTER_KEY is checked against the streams if Postgres was lost', async (
   await connections.store.append(subjectOf('ACCOUNTS', decision.accountId), data, 0, decision.commandId);
   await expect(checkMasterKey(connections, 'bb'.repeat(32))).rejects.toThrow('Put the right key back');
   await checkMasterKey(connections, 'aa'.repeat(32));
+  await close();
+});
+
+it('a new MASTER_KEY is the only key after the secrets of accounts and of channels are encrypted with it', async () => {
+  const { close, ...connections } = await platform();
+  const { database } = connections;
+  const [earlier, present] = ['aa'.repeat(32), 'cc'.repeat(32)] as const;
+  await checkMasterKey(connections, earlier);
+  const [ofEarlier, ofPresent] = [earlier, present].map((key) => new SecretBox(key).seal('s'));
+  await database.query(
+    `INSERT INTO accounts (account_id, email, plan, signing_secret_encrypted, created_at)
+     VALUES ($1, 'a@example.org', 'free', $2, now())`,
+    [newId(), ofEarlier],
+  );
+  await database.query(
+    `INSERT INTO channels (channel_id, account_id, kind, name, state, config, secret_encrypted, addresses, created_at, updated_at)
+     VALUES ($1, $1, 'slack', 'alerts', 'active', '{}', $2, '{}', now(), now())`,
+    [newId(), ofEarlier],
+  );
+  const isFinished = async () => {
+    await renewKeyCheck(database, new SecretBox(`${present},${earlier}`));
+    return isOnlyKey(database, present);
+  };
+  expect(await isFinished()).toBe(false);
+  await database.query('UPDATE accounts SET signing_secret_encrypted = $1', [ofPresent]);
+  expect(await isFinished()).toBe(false);
+  await database.query('UPDATE channels SET secret_encrypted = $1', [ofPresent]);
+  expect(await isFinished()).toBe(true);
   await close();
 });

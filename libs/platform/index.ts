@@ -5,3 +5,4 @@ export * from './service-runtime.js';
 export * from './main.js';
 export { streamsBehind } from './stream-check.js';
 export { isOnlyKey, renewKeyCheck, sharedReportKey } from './master-key.js';
+export { storedSecrets } from './stored-secrets.js';

@@ -5,6 +5,7 @@ import type { EventStore } from '#event-store';
 import type { Database } from '#postgres';
 import { masterKeys, reportKeys, SecretBox } from '#secrets';
 import type { Platform } from './platform.js';
+import { storedSecrets } from './stored-secrets.js';
 
 const SEALED = 'earshot';
 
@@ -32,10 +33,14 @@ export async function checkMasterKey(
 }
 
 /**
- * Stores the value for later checks, encrypted with the current key. Call this function after all secrets were
- * encrypted with that key.
+ * Stores the value for later checks, encrypted with the current key, if every secret is encrypted with that key. Billing
+ * and delivery call this function after each has encrypted its secrets, so the service that finishes last stores the
+ * value.
  */
 export async function renewKeyCheck(database: Database, box: SecretBox): Promise<void> {
+  const { accounts, channels } = await storedSecrets(database);
+  const secrets = [...accounts, ...channels].flatMap((one) => one.secrets);
+  if (!secrets.every((secret) => isCurrent(box, secret))) return;
   await database.query('UPDATE installation SET key_check = $1', [box.seal(SEALED)]);
 }
 
@@ -82,6 +87,15 @@ function opens(box: SecretBox, sealed: Uint8Array, expected?: string): boolean {
   try {
     const text = box.open(sealed);
     return expected === undefined || text === expected;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns whether the current key has encrypted the secret. */
+function isCurrent(box: SecretBox, sealed: Uint8Array): boolean {
+  try {
+    return box.reseal(sealed) === undefined;
   } catch {
     return false;
   }

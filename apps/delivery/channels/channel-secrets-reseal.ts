@@ -1,7 +1,8 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { newId } from '#kernel';
 import type { Bus } from '#messaging';
-import { BUS, LOG } from '#platform';
+import { BUS, DATABASE, LOG, renewKeyCheck } from '#platform';
+import type { Database } from '#postgres';
 import { SecretBox } from '#secrets';
 import type { Logger } from '#telemetry';
 import { ChannelDecisions } from './channel-decisions.js';
@@ -14,6 +15,7 @@ import { ChannelDecisions } from './channel-decisions.js';
 export class ChannelSecretsReseal implements OnModuleInit {
   constructor(
     @Inject(BUS) private readonly bus: Bus,
+    @Inject(DATABASE) private readonly database: Database,
     @Inject(LOG) private readonly log: Logger,
     private readonly box: SecretBox,
     private readonly decisions: ChannelDecisions,
@@ -36,6 +38,8 @@ export class ChannelSecretsReseal implements OnModuleInit {
           );
         });
     }
-    if (failures === 0) this.log.info('the secrets of channels were encrypted with the present MASTER_KEY');
+    if (failures > 0) return;
+    await renewKeyCheck(this.database, this.box);
+    this.log.info('the secrets of channels were encrypted with the present MASTER_KEY');
   }
 }

@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import type { ClickHouseClient } from '#clickhouse';
 import { readSettings } from '#config';
 import type { Bus } from '#messaging';
-import { streamsBehind } from '#platform';
-import { AccountEntity, type Database } from '#postgres';
+import { storedSecrets, streamsBehind } from '#platform';
+import type { Database } from '#postgres';
 import { EVENTS_INDEX } from '#projections';
 import { SecretBox } from '#secrets';
 import { readMasterKey } from '../master-key.js';
@@ -88,16 +88,10 @@ async function masterKeyDecrypts({ database, env }: Connections): Promise<Findin
   if (!masterKey)
     return { check, ok: false, detail: `no key: set MASTER_KEY, or restore ${dataDir}/master.key` };
   const box = new SecretBox(masterKey);
-  const accounts = await database.getRepository(AccountEntity).find();
-  const channels: { channel_id: string; secret_encrypted: Buffer }[] = await database.query(
-    'SELECT channel_id, secret_encrypted FROM channels WHERE secret_encrypted IS NOT NULL',
-  );
+  const { accounts, channels } = await storedSecrets(database);
   const sealed = [
-    ...accounts.map(({ accountId, signingSecretEncrypted, previousSigningSecretEncrypted }) => ({
-      name: `account ${accountId}`,
-      secrets: [signingSecretEncrypted, previousSigningSecretEncrypted].filter((secret) => secret !== null),
-    })),
-    ...channels.map((row) => ({ name: `channel ${row.channel_id}`, secrets: [row.secret_encrypted] })),
+    ...accounts.map(({ id, secrets }) => ({ name: `account ${id}`, secrets })),
+    ...channels.map(({ id, secrets }) => ({ name: `channel ${id}`, secrets })),
   ];
   const unreadable = sealed.filter(({ secrets }) => !secrets.every((secret) => decrypts(box, secret)));
   const names = unreadable.map(({ name }) => name).slice(0, 10);
