@@ -27,7 +27,7 @@ import { RecentSpending } from './recent-spending.js';
 import { Stories } from './stories.js';
 import { storedReadings } from './stored-readings.js';
 
-/** One part of a check, and its items that the reader must read. */
+/** A part of a check, with its items that are not muted. */
 export interface ReadableCheck {
   check: Check;
   items: readonly Readable[];
@@ -177,10 +177,7 @@ function readingOf({ eventId, settings }: Readable, local: LocalReading, duratio
   });
 }
 
-/**
- * Maximum number of readings in a message. The readings of all items of one part (at most 1,000) could be larger than a
- * message that NATS accepts.
- */
+/** Maximum number of readings in a message. A message with more readings could be larger than NATS accepts. */
 const READINGS_PER_MESSAGE = 300;
 
 function messagesOf(
