@@ -30,8 +30,8 @@ import type { ClaimedTurn } from './digest-turns.js';
 import { WeeklyFigures } from './weekly-figures.js';
 
 /**
- * A summary uses only the first items of a digest (VIPs and mentions to reply to, then the newest), because reading more
- * items would take seconds for each digest.
+ * A summary uses only the first items of a digest (VIPs and mentions to reply to, then the newest), because
+ * reading more items would take seconds for each digest.
  */
 const SUMMARISED_ITEMS = 20;
 

@@ -84,8 +84,8 @@ describe('the lane of the language model, which all replicas share', () => {
     expect(await second.isStillDown()).toBe(true);
     answer();
     await test;
-    // While `isStillDown` is true, the loop of questions answers questions without the model. After the success this must
-    // end.
+    // While `isStillDown` is true, the loop of questions answers questions without the model. After the
+    // success this must end.
     expect([second.isDown, await second.isStillDown()]).toEqual([true, false]);
     await second.run(inMs(5_000), () => Promise.resolve());
     expect([first.isDown, second.isDown, await turns()]).toEqual([false, false, 0]);

@@ -47,8 +47,8 @@ export class ExploreItemsSink {
   }
 
   /**
-   * Writes the vectors of the items. If the server of the embeddings fails, the items have no vectors until somebody runs
-   * `embeddings backfill`.
+   * Writes the vectors of the items. If the server of the embeddings fails, the items have no vectors until
+   * somebody runs `embeddings backfill`.
    */
   private async makeSearchable(explored: readonly ExploredItem[]): Promise<void> {
     try {

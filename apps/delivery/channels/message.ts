@@ -1,6 +1,6 @@
 /**
- * The content of a message, without markup of its own. Texts come from strangers and can contain markup, so each renderer
- * escapes them for its format.
+ * The content of a message, without markup of its own. Texts come from strangers and can contain markup, so
+ * each renderer escapes them for its format.
  */
 export interface Message {
   /** One line: the subject of a mail, the head of a chat message. */
