@@ -7,8 +7,8 @@ export type CpuTimes = Map<string, number>;
 const TICKS = 100;
 
 /**
- * Returns the processor time of this process and of all processes below it, by program. Rates also depend on other load
- * of the machine; processor time shows only the work itself. The result is empty if there is no `/proc`.
+ * Returns the processor time of this process and of all processes below it, by program. A rate depends much more on the
+ * other load of the machine than processor time does. The result is empty if there is no `/proc`.
  */
 export function cpuTimes(): CpuTimes {
   const times: CpuTimes = new Map();

@@ -5,7 +5,7 @@ import { createSources } from '#sources';
 
 /** Injection token of the sources of this installation. */
 export const SOURCES = Symbol('sources');
-/** Injection token of `INTERVAL_FLOOR_SECONDS`; undefined if the floors of the plans apply. */
+/** Injection token of `INTERVAL_FLOOR_SECONDS`; undefined if the shortest intervals of the plans apply. */
 export const FLOOR_SECONDS = Symbol('interval floor');
 
 /** Injection token of a boolean: whether the installation has a mail server. */
@@ -17,10 +17,13 @@ export const HAS_MODEL = Symbol('has a language model');
 /** Injection token of the rules of signing up. */
 export const SIGN_UP = Symbol('sign-up');
 
-/** Who can sign up, and whether the owners of an account decide about its plan. */
+/** Who can sign up, and whether the owners of an account can change its plan. */
 export interface SignUpRules {
   mode: 'off' | 'invite' | 'open';
-  /** Whether owners can change the plan and add packs. (If `SIGN_UP` is `open`, everyone can become an owner.) */
+  /**
+   * Whether owners can change the plan and add packs. Default: not with `SIGN_UP=open`, because then everybody can open
+   * an account, own it, and give it credits.
+   */
   canOwnersChangePlan: boolean;
 }
 

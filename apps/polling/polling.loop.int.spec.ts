@@ -2,7 +2,7 @@ import type { SourceId } from '#contracts';
 import { OutboundError, type OutboundHttp } from '#http-out';
 import { newId } from '#kernel';
 import type { SourceSetup } from '#sources';
-import { createLogger } from '#telemetry';
+import { createLogger, metricsText } from '#telemetry';
 import { until } from '#testing';
 import { NatsStrategy } from '#transport';
 import type { PollingConfig } from './config.js';
@@ -111,6 +111,22 @@ describe('the loop of polling', () => {
       const rows: unknown[] = await stores.database.query('SELECT 1 FROM lanes WHERE leased_until <= now()');
       return rows.length === 2;
     });
+    await loop.stop();
+  });
+
+  it('shows how late the searches of a source are, until the source has no scheduled search', async () => {
+    const schedule = (at: string) =>
+      stores.database.query('UPDATE upstream_searches SET next_due_at = $1', [at]);
+    const isShown = async () =>
+      (await metricsText()).includes('earshot_due_searches_late_seconds{source="hackernews"} ');
+    await stores.watch();
+    await schedule(new Date(Date.now() - 3_600_000).toISOString());
+    // The loop holds only the lane of another source, so that it does not read the searches.
+    const loop = loopOn(hangingClient().http, ['rss'], { leaseMs: 600 });
+    await loop.start();
+    expect(await isShown()).toBe(true);
+    await schedule('infinity');
+    await until('the metric shows no value', async () => !(await isShown()));
     await loop.stop();
   });
 });

@@ -32,6 +32,8 @@ export class PollingLoop implements Loop {
   private readonly leases: LaneLeases;
   private readonly sessions = new Map<string, Map<string, unknown>>();
   private readonly sources: ReadonlyMap<SourceId, SourceSetup>;
+  /** The sources whose lateness the metric shows. */
+  private measured: string[] = [];
   private readonly renewals: Repeated;
   private readonly prunes: Repeated;
 
@@ -96,8 +98,15 @@ export class PollingLoop implements Loop {
     const idle = surplus.filter((lane) => !this.leaving.has(lane));
     if (idle.length > 0) await this.leases.release(idle);
     for (const row of held) if (!this.workers.has(row.lane) && !this.leaving.has(row.lane)) this.take(row);
-    for (const { source, seconds } of await lateness(this.database))
-      metrics.dueSearches.set({ source }, seconds);
+    await this.measureLateness();
+  }
+
+  private async measureLateness(): Promise<void> {
+    const measured = await lateness(this.database);
+    // Without this, the metric would keep the last value of a source that has no scheduled search any more.
+    for (const source of this.measured) metrics.dueSearches.remove({ source });
+    this.measured = measured.map(({ source }) => source);
+    for (const { source, seconds } of measured) metrics.dueSearches.set({ source }, seconds);
   }
 
   private endWorkOf(lane: string, worker: WorkOnLane): void {

@@ -27,8 +27,8 @@ export interface EmbeddedStores {
    */
   started: string[];
   /**
-   * Resolves with the store and the reason if a store exits repeatedly and is not started again. Otherwise it never
-   * settles.
+   * Resolves with the store and the reason if a store is not started again: it ended more than five times in a minute,
+   * or it runs after a restart but does not answer. Otherwise it never settles.
    */
   givenUp: Promise<Error>;
   /** Stops all started stores within 4 seconds. A second call waits for the first call. */

@@ -17,9 +17,12 @@ export interface EmbeddedLog {
 export interface StoreHost {
   dataDir: string;
   log: EmbeddedLog;
-  /** The lock on the data directory, which the store's process shares. */
+  /** The lock of the stores (`StoresLock`), which the store's process inherits. */
   lockFd: number;
-  /** Called once if a store exits repeatedly and is not started again. */
+  /**
+   * Called once if a store is not started again: it ended more than five times in a minute, or it runs after a restart
+   * but does not answer.
+   */
   onGivenUp(reason: Error): void;
   /** Cancels a running start. */
   signal?: AbortSignal | undefined;
@@ -46,8 +49,8 @@ export interface StoreCommand {
 const READY_WITHIN_MS = 120_000;
 const READY_POLL_MS = 25;
 /**
- * How long a store can take to stop before it gets SIGKILL, which damages no store. With this limit, a stop takes less
- * than ten seconds, including the services' grace period.
+ * How long a store can take to stop before it gets SIGKILL, which damages no store. With this limit and the default of
+ * `SHUTDOWN_GRACE_MS` (5 s), a stop of Earshot takes less than ten seconds.
  */
 const STOP_GRACE_MS = 3_500;
 const MAX_RESTARTS = 5;
@@ -129,8 +132,7 @@ export class StoreProcess {
       if (Date.now() > deadline) throw new Error(`${name} did not answer in ${READY_WITHIN_MS / 1000} s`);
       await after(READY_POLL_MS);
     }
-    // It is possible that another program has taken the port first. Then the started program has exited, or will exit
-    // soon.
+    // The answer can come from another program that took the port first. Then our program has exited, or will exit soon.
     if (hasEnded(child)) throw new Error(`${name} ended while starting: ${this.lastLogLines()}`);
     child.once('exit', (code, signal) => this.onUnexpectedExit(code, signal));
   }

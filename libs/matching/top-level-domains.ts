@@ -1,6 +1,6 @@
 // Domains that people write in addresses without a scheme. The list does not contain the whole registry, because a
-// wrong guess hides a mention. A domain that is also an English word or a file type (`it`, `md`) counts only before a
-// path.
+// wrong guess hides a mention. A country domain that is also a word or a file type (`it`, `md`; see ALSO_WORDS) counts
+// only if a path, port, query or fragment follows. Generic domains (`food`, `live`) always count.
 const GENERIC =
   'com org net io ai co dev app info biz edu gov mil int xyz shop store online site website tech cloud digital ' +
   'media news blog agency studio design space world life live social network email systems solutions software ' +
@@ -17,7 +17,7 @@ const COUNTRIES =
   'se sg sh si sk sl sm sn so sr ss st su sv sx sy sz tc td tf tg th tj tk tl tm tn to tr tt tw tz ua ug us uy uz ' +
   'va vc ve vg vi vn vu wf ws ye yt za zm zw';
 const ALSO_WORDS =
-  'ac ad ae ag al am an as at ba be bi by cc cd cf cm do ga gs ht id ie im in is it je la li lo ma mc md me mm mo ' +
+  'ac ad ae ag al am as at ba be bi by cc cd cf cm do ga gs ht id ie im in is it je la li ma mc md me mm mo ' +
   'ms mt my na ne no nu om pa pm pr ps py re rs sc sh si sm so st su td to tt us va vi ws ye';
 
 const generic = new Set(GENERIC.split(' '));
@@ -25,8 +25,8 @@ const countries = new Set(COUNTRIES.split(' '));
 const alsoWords = new Set(ALSO_WORDS.split(' '));
 
 /**
- * Returns true for a top-level domain (lower case) that makes `name.ending` an address. `withPath`: a path, port or
- * query follows.
+ * Returns true for a top-level domain (lower case) that makes `name.ending` an address. `withPath`: a path, port,
+ * query or fragment follows.
  */
 export function isTopLevelDomain(ending: string, withPath: boolean): boolean {
   if (generic.has(ending)) return true;

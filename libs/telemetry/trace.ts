@@ -18,9 +18,10 @@ import { tracer } from './tracing.js';
 
 export { SpanKind, type Span } from '@opentelemetry/api';
 
-// Headers, tables and functions identify a step of a trace by its `traceparent` (https://www.w3.org/TR/trace-context/).
+// A step of a trace is a span. Headers, tables and functions identify it by its `traceparent`
+// (https://www.w3.org/TR/trace-context/).
 
-/** The trace of the running work, for log lines. */
+/** The trace of the running work. Log lines contain it, and commands pass its request id on. */
 export interface Trace {
   /** 32 hexadecimal characters. */
   traceId: string;
@@ -69,8 +70,8 @@ export function isTraced(): boolean {
 }
 
 /**
- * Runs work that a step has caused. This step can differ from the running step. If `traceparent` is undefined, no step
- * has caused the work. If neither this step nor the running step is recorded, the trace does not change.
+ * Runs work in the trace of the step that caused it. This step can differ from the running step. Without `traceparent`,
+ * the work runs outside any trace. If neither step is recorded, nothing changes: the work runs in the current trace.
  */
 export function continueTrace<T>(traceparent: string | undefined, work: () => T): T {
   const active = context.active();
@@ -78,7 +79,10 @@ export function continueTrace<T>(traceparent: string | undefined, work: () => T)
   return context.with(withRequestId(contextOf(parse(traceparent)), requestIdOf(active)), work);
 }
 
-/** Starts the span of work that arrived as a request or a command. The caller must end the span. */
+/**
+ * Runs work in a new span that begins or continues a trace: a request, a command, or a turn of a replay. The caller must
+ * end the span.
+ */
 export function arrive<T>(
   name: string,
   kind: SpanKind,
@@ -133,7 +137,8 @@ export function stepOf(span: Span): string {
 
 /**
  * Ends a span.
- * @param error of failed work: the class of the error is recorded, but not its text, which can contain values
+ * @param error of failed work: the name of the error is recorded, but not its text, which can contain data of users or
+ *   values of parameters
  */
 export function endSpan(span: Span, error?: unknown): void {
   if (error !== undefined) {
@@ -155,7 +160,7 @@ export async function endedBy<T>(span: Span, work: () => Promise<T>): Promise<T>
   }
 }
 
-/** Returns the context of a span that follows from a step. */
+/** Returns the context in which a span that follows from the step starts; without a step, the root context. */
 export function contextOf(step: SpanContext | undefined): Context {
   return step ? trace.setSpanContext(ROOT_CONTEXT, step) : ROOT_CONTEXT;
 }

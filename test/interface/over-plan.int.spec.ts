@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const made = async (as: Tenant, more: object = {}): Promise<Json> => {
   const { body } = await as.api.post('/v1/keywords', keywordBody(more as Record<string, unknown>));
-  // Only the create returns warnings.
+  // A create always returns warnings; a read returns them only about parts that need a language model.
   const { warnings: _, ...keyword } = body as Json;
   return keyword as Json;
 };
@@ -37,7 +37,7 @@ const read = async (as: Tenant, keyword: Json): Promise<Json> =>
   (await as.api.get(`/v1/keywords/${keyword.id}`)).body;
 const untilPaused = (as: Tenant, keyword: Json, reason: string | null) =>
   until(
-    `${keyword.name} is paused for ${reason}`,
+    `${keyword.name} ${reason === null ? 'runs' : `is paused for ${reason}`}`,
     async () => (await read(as, keyword)).pausedReason === reason,
   );
 
@@ -52,8 +52,8 @@ describe('a keyword that exceeds a smaller plan', () => {
     expect([same.status, same.body]).toEqual([200, { ...now, resetSearches: [] }]);
     const cleared = await ada.api.patch(`/v1/queries/${keyword.id}`, { webhookUrl: null });
     expect([cleared.status, cleared.body.webhookUrl]).toEqual([200, null]);
-    const faster = await ada.api.patch(`/v1/queries/${keyword.id}`, { refreshIntervalSeconds: 601 });
-    expect([faster.status, faster.body.code]).toEqual([400, 'INTERVAL_TOO_LOW']);
+    const tooShort = await ada.api.patch(`/v1/queries/${keyword.id}`, { refreshIntervalSeconds: 601 });
+    expect([tooShort.status, tooShort.body.code]).toEqual([400, 'INTERVAL_TOO_LOW']);
   });
 
   it('can be made smaller while it still exceeds the limit', async () => {
@@ -92,8 +92,8 @@ describe('a lone watch that exceeds a smaller plan', () => {
   });
 });
 
-describe('a smaller plan that billing could not write to its tables because it crashed', () => {
-  it('is enforced when the tables follow again', async () => {
+describe('a smaller plan that the tables do not contain yet', () => {
+  it('is enforced when the tables follow', async () => {
     const ada = await service.tenant('solo');
     const keyword = await made(ada);
     const subject = subjectOf('ACCOUNTS', ada.accountId);
@@ -142,7 +142,7 @@ describe('keywords that are paused for lack of credits', () => {
     for (const keyword of keywords) await untilPaused(ada, keyword, 'insufficient_credits');
     await billing.grant(ada.accountId, 9);
     await untilPaused(ada, keywords[0], null);
-    // The check of the first keyword is running, so its maximum cost is reserved.
+    // As if a check of the first keyword were running: its maximum cost is reserved.
     await database.query(
       `INSERT INTO credit_reservations (reservation_id, account_id, amount, expires_at)
        VALUES (gen_random_uuid(), $1, 5, now() + interval '1 hour')`,
@@ -153,8 +153,8 @@ describe('keywords that are paused for lack of credits', () => {
   });
 });
 
-describe('a schedule with an overdue change', () => {
-  it('is processed once and not repeatedly', async () => {
+describe('a keyword whose stored time of the next schedule change has passed', () => {
+  it('gets the next start or end of its schedule as this time, and does not change otherwise', async () => {
     const ada = await service.tenant();
     const startsAt = new Date(Date.now() + 3_600_000).toISOString();
     const keyword = await made(ada, { schedule: { startsAt, endsAt: null, timezone: 'UTC' } });
@@ -174,12 +174,12 @@ describe('a schedule with an overdue change', () => {
 });
 
 describe('the first start on data of an older version', () => {
-  it('prices the watches, starts their quotes, and pauses keywords that exceed the plan', async () => {
+  it('pauses keywords that exceed the plan, and starts a quote with a price for each watch that runs', async () => {
     const ada = await service.tenant('free');
     const fast = await made(ada, { name: 'fast', refresh_interval_seconds: 3600 });
     const fits = await made(ada, { name: 'fits', refresh_interval_seconds: 3600 });
     const ids = [fast.id, fits.id];
-    // The state of an older version: no floors, no prices, no quotes.
+    // Like data of an older version: an interval that the plan does not allow, no prices, no quotes.
     await database.query(
       `UPDATE keywords SET definition = jsonb_set(definition, '{refreshIntervalSeconds}', '60') WHERE keyword_id = $1`,
       [fast.id],

@@ -27,8 +27,8 @@ const OLD_ROWS = [
 ] as const;
 
 /**
- * Evaluates the alerts of keywords that have new mentions, or an open episode that can end. Also deletes old counts.
- * Every replica does this.
+ * Evaluates the alerts of keywords that have new mentions, or an open episode that can end. Also deletes old counts
+ * and covered times. Every replica does this.
  */
 @Injectable()
 export class AlertsLoop implements Loop {

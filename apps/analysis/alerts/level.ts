@@ -4,7 +4,10 @@ import type { AlertCondition, SpikeLevel } from './alert-rules.js';
 const DEVIATIONS: Readonly<Record<SpikeLevel, number>> = { low: 3, medium: 2, high: 1.5 };
 /** A spike has at least this many mentions. */
 export const MIN_SPIKE_MENTIONS = 5;
-/** Anscombe transform: the square root of a Poisson count plus 3/8 has a standard deviation of about one half for all means. */
+/**
+ * Anscombe transform: the square root of a Poisson count plus 3/8 has a standard deviation of about one half for all
+ * means.
+ */
 const ROOT_SHIFT = 3 / 8;
 const POISSON_DEVIATION = 0.5;
 

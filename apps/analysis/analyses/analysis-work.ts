@@ -41,8 +41,8 @@ const NO_SUMMARY: Summary = { text: '', sentences: [], reader: 'local' };
 @Injectable()
 export class AnalysisWork {
   /**
-   * The analyses of one process use at most half of the slots of the model's lane. The analyses of several replicas can
-   * use all slots; then an event that has waited for a moment gets the next turn.
+   * The analyses of one process use at most half of the slots of the model's lane, but at least one. The analyses of
+   * several replicas can use all slots; then an event that has waited for a moment gets the next turn.
    */
   private readonly requests: PQueue;
 

@@ -23,8 +23,8 @@ const NEAR = 0.45;
 const WORDS_IN_LABEL = 3;
 
 /**
- * Puts mentions with a similar meaning into groups, the largest group first. Mentions that are not similar to any other
- * mention are in the last group, `other`. The same input always gives the same groups.
+ * Puts mentions with a similar meaning into groups, the largest group first. Mentions that are not similar enough to
+ * any group are in the last group, `other`. The same input always gives the same groups.
  */
 export function group(mentions: readonly MentionWithVector[]): MentionGroup[] {
   const clusters = clustersOf(mentions);

@@ -109,7 +109,7 @@ describe('a summary', () => {
     expect(summaryOf([{ text: 'So it is.', mentionIds: ['a'] }]).text).toBe('So it is.');
   });
 
-  it('uses the complete sentences of a text, or the first 400 characters if the text has no complete sentence', () => {
+  it('uses the sentences of a suitable length, or the first 400 characters of the first sentence if no sentence has such a length', () => {
     expect(sentencesOf('It broke on the first day. 👍\n\nThe shop does not answer my mails!')).toEqual([
       'It broke on the first day.',
       'The shop does not answer my mails!',

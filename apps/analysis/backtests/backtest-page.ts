@@ -10,7 +10,7 @@ const MAX_SEARCH_MS = 1_500;
 /**
  * Collects a page of items. `nextAt` and `nextId` of the last page are empty.
  * @param found all items after the position of the page, in order
- * @param onlyFired true: only items for which a tested rule fires, or for which a rule fired when the mention was stored
+ * @param onlyFired true: only items for which a tested rule fires, or a rule fired when the mention was stored
  */
 export async function backtestPage(found: AsyncIterable<TestedItem>, limit: number, onlyFired: boolean) {
   const deadline = Date.now() + MAX_SEARCH_MS;

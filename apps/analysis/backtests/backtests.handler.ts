@@ -32,8 +32,8 @@ const MAX_EMBEDDED_ITEMS = 5_000;
 /** The pages of a backtest can be read for this time. */
 const KEPT_HOURS = 24;
 /**
- * Number of mentions that are read and tested together if a page shows only mentions for which a rule fires. The number
- * is large, because a rule can fire for only a few mentions.
+ * Number of mentions that are read and tested together if a page shows only mentions for which a rule fires or fired,
+ * and no mention must be embedded. The number is large, because a rule can fire for only a few mentions.
  */
 const SEARCHED_TOGETHER = 1_000;
 /** Maximum number of backtests that wait or run. The gateway waits two minutes for each. */
@@ -46,14 +46,14 @@ interface Row {
 }
 
 /**
- * Tests rules on the stored mentions of a keyword. Only the rules and the window are stored; the items are computed for
- * each page.
+ * Tests a changed definition of a keyword on its stored mentions. Only the definition and the window are stored; the
+ * items are computed for each page.
  */
 @Controller()
 export class BacktestsHandler {
   /** Runs one backtest at a time, because each keeps the processor busy. */
   private readonly queue = new PQueue({ concurrency: 1 });
-  /** Accounts with a backtest that waits or runs. */
+  /** Accounts with a backtest that waits or runs in this process. */
   private readonly busy = new Set<string>();
   /** Accounts for which this process searches a page of mentions for which a rule fires. */
   private readonly searching = new Set<string>();
@@ -66,8 +66,8 @@ export class BacktestsHandler {
 
   /**
    * Runs a backtest.
-   * @throws Refusal `not-found` for a keyword that was purged meanwhile; `too-many` while this process runs another
-   *   backtest of the account; `unavailable` while this process runs too many backtests
+   * @throws Refusal `not-found` for a keyword that was purged meanwhile; `too-many` while another backtest of the
+   *   account waits or runs in this process; `unavailable` while too many backtests wait or run in this process
    */
   @CommandPattern(COMMANDS.runBacktest)
   async run(command: RunBacktest) {

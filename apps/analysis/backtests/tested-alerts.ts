@@ -14,7 +14,7 @@ import { COUNTED_DAYS } from '../domain/counted-at.js';
 import type { BacktestWindow } from './stored-mentions.js';
 import type { TestedItem } from './tested-item.js';
 
-/** How far before the window mentions are read, for the baselines. */
+/** How far before the window the counts of mentions are read, for the baselines. */
 const HISTORY_MS = COUNTED_DAYS * 86_400_000;
 
 /** An alert that would have fired, as the interface returns it. */

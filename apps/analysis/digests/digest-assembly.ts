@@ -29,7 +29,10 @@ import { digestItems, type DigestItems, type ItemRange } from './digest-items.js
 import type { ClaimedTurn } from './digest-turns.js';
 import { WeeklyFigures } from './weekly-figures.js';
 
-/** A summary uses only the most important items, because reading more items would take seconds for each digest. */
+/**
+ * A summary uses only the first items of a digest (VIPs and mentions to reply to, then the newest), because
+ * reading more items would take seconds for each digest.
+ */
 const SUMMARISED_ITEMS = 20;
 
 /** A turn that is due, and the sequence up to which all items are stored. */
@@ -161,7 +164,7 @@ export class DigestAssembly {
     return digestOf(head, shown, total);
   }
 
-  /** Summarises the items. If this fails, the digest is stored without a summary. */
+  /** Summarises the items. If this fails, but not because of an outage, the digest is stored without a summary. */
   private async summaryOf(shown: readonly WaitingItem[]): Promise<DigestSummary | null> {
     const mentions = shown.slice(0, SUMMARISED_ITEMS).map(({ item, own }) => ({
       id: item.mentionId,

@@ -77,7 +77,10 @@ async function sync(tx: Tx, keywordIds: readonly string[], lastSeq: number, now:
   );
 }
 
-/** Computes the due times of digests again for accounts that have changed their time zone. */
+/**
+ * Computes the due times of digests again for accounts that have changed their time zone. Digests that are already due
+ * keep their time.
+ */
 export async function updateTimeZones(database: Database, now: number): Promise<void> {
   const rows: (Pick<Row, 'keyword_id' | 'channel_id' | 'mode' | 'timezone'> & { period_from: Date })[] =
     await database.query(

@@ -14,8 +14,8 @@ const CHARACTERS_READ = 20_000;
 const MAX_BRANDS = 20;
 
 /**
- * A name: one to three whole words with a capital letter, such as `Globex`, `Ben & Jerry's`, `iPhone`, `Acme Cloud`. A word
- * has at most 25 characters.
+ * A name: one to three whole words with a capital letter, such as `Globex`, `Ben & Jerry's`, `iPhone`, `Acme Cloud`. A
+ * word has at most 25 characters.
  */
 const NAME = String.raw`(?<![\p{L}\p{N}])(?:\p{Lu}(?:[\p{L}\p{N}'’-]|\.(?=\p{Ll})){1,24}|\p{Ll}\p{Lu}[\p{L}\p{N}]{1,24})(?:(?: & | )\p{Lu}[\p{L}\p{N}'’-]{1,24}){0,2}(?![\p{L}\p{N}])`;
 /** Words between two names that compare or join them. */
@@ -38,9 +38,9 @@ const NOT_BRANDS = new Set(
 );
 
 /**
- * Returns at most 20 other brands that a text names together with the subject, in the spelling of their first
- * occurrence. These are listed brands anywhere in the text, names that the text compares or joins with the subject, and
- * the entries of lists.
+ * Returns at most 20 brands other than the subject that a text names. These are listed brands anywhere in the text, in
+ * the spelling of the list; names that the text compares or joins with the subject; and the entries of lists. The other
+ * brands have the spelling that was found first.
  */
 export function coBrandsOf({ title, text, names, listed }: BrandText): string[] {
   const input = withoutDots(`${title}\n${text}`.slice(0, CHARACTERS_READ));

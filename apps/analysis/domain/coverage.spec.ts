@@ -25,7 +25,7 @@ describe('the period that a check covers', () => {
     return covered && [(covered.from - START) / 60_000, (covered.to - START) / 60_000];
   };
 
-  it('is the window of the check, or begins at the oldest new item if there was a gap; a failed check covers nothing [alerts.blind]', () => {
+  it('is the window of the check, or begins at the oldest item inside the window if there was a gap; a failed check covers nothing [alerts.blind]', () => {
     expect(period({})).toEqual([0, 60]);
     expect(period({ gap: true })).toEqual([30, 60]);
     expect(period({ failure: { kind: 'timeout' } })).toBeUndefined();

@@ -15,9 +15,9 @@ const WITHOUT_HISTORY: ReadonlySet<string> = new Set(['rss', 'ai_answers', 'vint
 /**
  * Returns the period whose items a check (or one part of it) has read completely. The period is the check's window.
  * After a gap, and in a first scan, the period begins at the oldest item that was read, because lists are read from the
- * newest item to the oldest. If the oldest item is not known, the period is empty.
+ * newest item to the oldest. If the oldest item is not known, or the window has no start, the period is empty.
  * @param whole reads the complete check; called only after a gap and in a first scan
- * @returns undefined for a failed check and for a check without a window: they cover nothing
+ * @returns undefined for a failed check and for a check whose window has no end: they cover nothing
  */
 export function coveredBy(period: CheckPeriod, whole: () => Check): Covered | undefined {
   const to = Date.parse(period.windowTo);

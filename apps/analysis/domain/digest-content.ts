@@ -105,7 +105,7 @@ function partsOf<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
   return parts;
 }
 
-/** Shortens a text; never cuts inside a character. */
+/** Shortens a text; never cuts between the two halves of a surrogate pair. */
 function cut(text: string, max: number): string {
   return text.length <= max
     ? text

@@ -129,7 +129,7 @@ describe('a check', () => {
     expect((await scene.events())[0]).toMatchObject({ dropped: { reason: 'muted' }, charges: [] });
   });
 
-  it('reads only as many items as the credits of the account cover [readings.credits]', async () => {
+  it('analyses only as many items as the credits of the account cover; the other items get a relevance, which is free [readings.credits]', async () => {
     const scene = await fixture.scene({}, 1);
     await fixture.handler().handle(scene.check({ text: 'one' }, { text: 'two' }));
     const events = await scene.events();
@@ -185,7 +185,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('finds brands other than the subject, and charges for this only in answers of AI engines [readings.co-brands]', async () => {
+  it('finds brands other than the subject, and charges for this only in the event of a new answer of an AI engine [readings.co-brands]', async () => {
     const scene = await fixture.scene({ coBrandsEnabled: true });
     const text = 'acme vs Globex';
     const answer = { source: 'ai_answers', text };
@@ -285,7 +285,7 @@ describe('a check', () => {
     expect((await balanceOf(fixture.database, scene.accountId))?.reserved).toBe(0);
   });
 
-  it('asks nothing and publishes nothing again after its questions were stored, even if the language model was removed', async () => {
+  it('gives no events if it is delivered again after its questions were stored, even if the language model was removed', async () => {
     const scene = await fixture.scene();
     const check = scene.check({ text: 'acme is great' });
     await fixture.handler(undefined, {}).handle(check);

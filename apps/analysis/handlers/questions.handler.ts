@@ -106,7 +106,7 @@ export class QuestionsHandler {
     return rows[0] ?? this.questionFor(accountId, hash);
   }
 
-  /** Marks a question as charged. @returns false if an identical question was charged at the same time */
+  /** Marks a question as charged, and deletes some old questions. @returns false if it was charged before */
   private async markCharged({ accountId, questionHash, questionId }: SettleQuestion): Promise<boolean> {
     const charged: unknown[] = await this.database.query(
       `WITH old AS (

@@ -27,7 +27,7 @@ import { RecentSpending } from './recent-spending.js';
 import { Stories } from './stories.js';
 import { storedReadings } from './stored-readings.js';
 
-/** One part of a check, and its items that the reader must read. */
+/** A part of a check, with its items that are not muted. */
 export interface ReadableCheck {
   check: Check;
   items: readonly Readable[];
@@ -177,10 +177,7 @@ function readingOf({ eventId, settings }: Readable, local: LocalReading, duratio
   });
 }
 
-/**
- * Maximum number of readings in a message. The readings of all items of one part (at most 1,000) could be larger than a
- * message that NATS accepts.
- */
+/** Maximum number of readings in a message. A message with more readings could be larger than NATS accepts. */
 const READINGS_PER_MESSAGE = 300;
 
 function messagesOf(
@@ -203,8 +200,9 @@ function messagesOf(
     return {
       subject: subjectIn('READINGS', accountId, watchId),
       data: toBinary(ReadingFactSchema, fact),
-      // The id comes from the first item. If an earlier attempt stored only some of the messages, this attempt begins with
-      // the first item that it did not store. So its message has another id, and is not taken for a duplicate.
+      // The id comes from the first item. If an earlier attempt stored only some of the messages, this
+      // attempt begins with the first item that it did not store. So its message has another id, and is not
+      // taken for a duplicate.
       msgId: `${own[n * READINGS_PER_MESSAGE]?.eventId}:read`,
       cause,
     };

@@ -84,7 +84,8 @@ describe('the lane of the language model, which all replicas share', () => {
     expect(await second.isStillDown()).toBe(true);
     answer();
     await test;
-    // Events use a model again when the model works.
+    // While `isStillDown` is true, the loop of questions answers questions without the model. After the
+    // success this must end.
     expect([second.isDown, await second.isStillDown()]).toEqual([true, false]);
     await second.run(inMs(5_000), () => Promise.resolve());
     expect([first.isDown, second.isDown, await turns()]).toEqual([false, false, 0]);
@@ -128,7 +129,7 @@ describe('the lane of the language model, which all replicas share', () => {
       await database.query('UPDATE llm_lane SET next_turn = NULL');
     });
 
-    it('gives the next slot to the request that has waited long, even if other requests ask often', async () => {
+    it('keeps the next slot for the request that was the first to wait for a second, even if other requests ask often or have waited longer', async () => {
       await next('infinity');
       await shared.end(held, undefined);
       expect([await begins(later, 0), await begins(later, 5_000), await begins(patient, 1_200)]).toEqual([
@@ -140,14 +141,14 @@ describe('the lane of the language model, which all replicas share', () => {
       expect(await begins(later, 0)).toBe(true);
     });
 
-    it('gives the next slot to another request if the first request does not ask again', async () => {
+    it('gives the next slot to another request if the request that it is kept for does not ask again in time', async () => {
       await next('epoch');
       await shared.end(held, undefined);
       expect(await begins(later, 0)).toBe(true);
     });
   });
 
-  it('loses no slot if Postgres fails as a turn begins', async () => {
+  it('does not renew a turn if the connection to Postgres fails after the commit, so that the turn ends by itself', async () => {
     const timers = jest.spyOn(globalThis, 'setInterval');
     const [lane] = await replicas({ concurrency: 1 });
     const transaction = database.transaction.bind(database) as (work: unknown) => Promise<unknown>;
@@ -156,7 +157,7 @@ describe('the lane of the language model, which all replicas share', () => {
       throw new Error('Connection terminated unexpectedly');
     });
     await expect(lane.run(inMs(5_000), () => Promise.resolve())).rejects.toThrow('terminated');
-    // The turn is stored, but nobody renews it.
+    // The turn is stored, but no timer renews it.
     expect([await turns(), timers.mock.calls.length]).toEqual([1, 0]);
     jest.restoreAllMocks();
     await database.query('DELETE FROM llm_turns');

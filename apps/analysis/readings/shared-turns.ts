@@ -1,14 +1,14 @@
 import type { ServerState, SharedTurns, TurnLimits } from '#llm';
 import type { Database, Tx } from '#postgres';
 
-/** How long a turn waits before it asks again, if other replicas use all slots of the lane. */
+/** How long a turn waits before it asks again, if no slot of the lane is free for it. */
 const BUSY_MS = 200;
 /** A turn ends after this time if its replica does not renew it: the replica counts as dead. */
 const LEASE_SECONDS = 10;
 
 /**
- * A turn that has waited this long gets the next slot. Otherwise, a replica with many requests would begin a new
- * request as soon as one ends, and would leave no slot for other replicas.
+ * The next slot is kept for the first turn that has waited this long. Otherwise, a replica with many requests would
+ * begin a new request as soon as one ends, and would leave no slot for other replicas.
  */
 const LONG_WAIT_MS = 1_000;
 /**

@@ -66,7 +66,7 @@ function textKeys(text: string): string[] {
   );
 }
 
-/** Returns the words of a text in lower case, without links, handles and punctuation. */
+/** Returns the words of a text in lower case, without links, handles, hashtags and punctuation. */
 function wordsOf(text: string): string[] {
   const plain = text
     .normalize('NFKC')

@@ -8,7 +8,7 @@ import { CLICKHOUSE } from '#platform';
 import { ATTEMPTS_SINK } from '#projections';
 import { ConsumerPattern } from '#transport';
 
-/** Writes ATTEMPTS to the table of deliveries. */
+/** Writes the attempts of ATTEMPTS to the table `attempts`. The records of disabled endpoints are left out. */
 @Controller()
 export class AttemptsSink {
   constructor(@Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient) {}

@@ -11,7 +11,7 @@ import { CHECK_ACTIVITY_SINK } from '#projections';
 import { ConsumerPattern } from '#transport';
 import { writeChecks } from './check-sink.js';
 
-/** Writes CHECKS to the activity: one record for each check, with the reason if it failed. */
+/** Writes CHECKS to the activity: one record for each part of a check, with the reason if the check failed. */
 @Controller()
 export class CheckActivitySink {
   constructor(

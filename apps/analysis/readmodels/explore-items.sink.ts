@@ -47,7 +47,8 @@ export class ExploreItemsSink {
   }
 
   /**
-   * Writes the vectors of the items. If this fails, the items stay stored, and `embeddings backfill` adds the vectors.
+   * Writes the vectors of the items. If the server of the embeddings fails, the items have no vectors until
+   * somebody runs `embeddings backfill`.
    */
   private async makeSearchable(explored: readonly ExploredItem[]): Promise<void> {
     try {

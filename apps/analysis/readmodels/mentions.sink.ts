@@ -40,8 +40,8 @@ export class MentionsSink {
     );
     const events = all.filter((event) => known.has(event.watchId));
     const rows = events.flatMap(mentionRow);
-    // The labels that people have set are added to each row, so that a repeated event or a rebuild does not lose these
-    // labels.
+    // The labels and corrections of people are added to each row, so that a repeated event or a rebuild does not lose
+    // them.
     const labels = await labelsOf(
       this.database.manager,
       rows.map((row) => row.event_id),

@@ -29,7 +29,7 @@ export const ZONE = 'Europe/Berlin';
 export const NOW = Date.parse('2026-03-04T09:20:00Z');
 export const REPORT_KEY = 'ab'.repeat(32);
 
-/** A model that writes one sentence for each mention. */
+/** An analysis whose summary has one sentence for each mention. */
 const summarised = {
   run: async (_: unknown, mentions: readonly { id: string; own: string }[]) => ({
     summary: {

@@ -20,7 +20,7 @@ export interface ClaimedQuestion {
   seq: number;
   deadlineAt: number;
   tries: number;
-  /** True if another replica was asking the model when this process claimed the question. */
+  /** True if a replica was asking the model when the question was claimed again after its deadline. */
   wasUnderWay: boolean;
   cause: string | undefined;
   claim: string;

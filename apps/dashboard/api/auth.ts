@@ -29,13 +29,16 @@ interface SignUp {
   password?: string;
   name?: string;
   /**
-   * The code that a new installation prints, or the code of an invitation or of a mail. If the code is missing, the API
-   * sends a mail with a link (`SIGN_UP=open`) or refuses the sign-up (other values).
+   * The code that a new installation prints, or the code of an invitation or of a mail. Without a code, the API sends a
+   * mail with a link if `SIGN_UP` is `open` and there is an account already. Otherwise it refuses the sign-up.
    */
   code?: string;
 }
 
-/** Signs a person up. @returns the session, or a sentence that tells the person what to do next */
+/**
+ * Signs a person up.
+ * @returns the session; without a code, a sentence for the person: a mail is on its way if the address can sign up
+ */
 export async function signUp(body: SignUp): Promise<Session | string> {
   const answer = await api.post('/v1/auth/sign-up', { body });
   if (!('csrfToken' in answer)) return answer.message;

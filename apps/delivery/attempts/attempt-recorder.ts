@@ -142,7 +142,7 @@ export class AttemptRecorder {
   }
 
   /**
-   * Disables the channels whose destination does not exist any more.
+   * Disables the channels whose destination does not exist any more, and marks email addresses as refused.
    * @returns the attempts whose channel now has another destination; their messages are sent to the new destination
    */
   private async disableGone(results: readonly AttemptResult[]): Promise<ReadonlySet<AttemptResult>> {

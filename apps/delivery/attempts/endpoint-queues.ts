@@ -1,8 +1,8 @@
 import type { AttemptCallback, AttemptResult, Delivery } from './delivery.js';
 
 /**
- * A request that takes longer than this, in ms, marks its endpoint as slow. Deliveries then do not wait for this
- * endpoint.
+ * A request that takes longer than this, in ms, marks its endpoint as slow. Deliveries then do not wait for a
+ * free place at this endpoint.
  */
 const SLOW_MS = 250;
 /**
@@ -14,7 +14,8 @@ export const STOP_TIMEOUT_MS = 2000;
 const LATE_MS = 50;
 const SWEEP_MS = 50;
 /**
- * Maximum number of concurrent requests to an endpoint that has not responded yet. Each response doubles this number.
+ * Maximum number of concurrent requests to an endpoint that has not responded yet. Each response doubles this
+ * number, up to the limit of an endpoint.
  */
 const FIRST_ALLOWED = 4;
 
@@ -27,7 +28,7 @@ interface EndpointQueue {
    * responds again.
    */
   allowed: number;
-  /** True if the last request was slow and got no response. */
+  /** True after a slow request got no response, until the endpoint responds. */
   hangs: boolean;
 }
 

@@ -20,10 +20,10 @@ export interface Signing {
 
 /**
  * Returns the signature headers of a delivery. `X-Signature` is `t=<t>,v1=<signature>`, the hex HMAC-SHA256 of
- * `<t>.<body>` with the secret's text as the key (for legacy, see `Signing`). The other three are the headers of Standard
- * Webhooks (https://www.standardwebhooks.com), whose key is the decoded base64 after `whsec_`. Both kinds contain one
- * signature for each secret. The signatures are computed for each attempt, because they contain a timestamp, and
- * receivers refuse a timestamp that is older than 5 minutes.
+ * `<t>.<body>` with the secret's text as the key (for legacy, see `Signing`). The other three are the headers of
+ * Standard Webhooks (https://www.standardwebhooks.com), whose key is the decoded base64 after `whsec_`. Both kinds
+ * contain one signature for each secret, except the legacy form. The signatures are computed for each attempt, because
+ * they contain a timestamp, and receivers refuse a timestamp that is older than 5 minutes.
  * @param body the exact bytes that are sent
  * @returns names and values alternately, as undici expects them
  * @throws Error if there is no secret

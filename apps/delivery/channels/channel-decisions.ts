@@ -42,9 +42,11 @@ export class ChannelDecisions implements ChannelFaults {
   ) {}
 
   /**
-   * @param commandOf called under the account's lock
+   * @param commandOf the command, or a function that returns it. The function is called under the account's lock, but
+   *   not if the command id is repeated
    * @returns the state after the command
-   * @throws Refusal of the domain
+   * @throws Refusal of the domain or of `execute`
+   * @throws Outage as `execute` does
    */
   async run(
     { accountId, channelId }: ChannelRef,
@@ -70,7 +72,10 @@ export class ChannelDecisions implements ChannelFaults {
     });
   }
 
-  /** Deletes the row of a channel's failures. Called after somebody has corrected, enabled or deleted the channel. */
+  /**
+   * Deletes the row of a channel's failures. Called before the config of the channel changes, before the channel is
+   * enabled, and after it was deleted.
+   */
   async forgetFailures({ accountId, channelId }: ChannelRef): Promise<void> {
     await this.database.query('DELETE FROM webhook_endpoints WHERE account_id = $1 AND endpoint = $2', [
       accountId,
@@ -98,7 +103,10 @@ export class ChannelDecisions implements ChannelFaults {
     return state?.status === 'live' && state.isDisabled;
   }
 
-  /** @returns undefined if the channel has been deleted */
+  /**
+   * @returns the state after the command, which can be `deleted`; undefined only if an address cannot be refused because
+   *   the channel does not exist any more
+   */
   private async disable(delivery: Delivery, command: ChannelCommand): Promise<ChannelState | undefined> {
     const { accountId, endpoint, eventId, target } = delivery;
     const channelId = channelIdIn(endpoint) ?? '';

@@ -1,5 +1,7 @@
-/** The content of a message, without markup. Texts come from strangers and can contain markup:
- * each renderer escapes them for its format. */
+/**
+ * The content of a message, without markup of its own. Texts come from strangers and can contain markup, so
+ * each renderer escapes them for its format.
+ */
 export interface Message {
   /** One line: the subject of a mail, the head of a chat message. */
   title: string;
@@ -39,8 +41,8 @@ export interface Link {
 }
 
 /**
- * U+2060: invisible and without width. It is put inside a name or a command, so that a chat service does not recognise the
- * name or the command.
+ * U+2060: invisible and without width. It is put inside a name or a command, so that a chat service does not recognise
+ * the name or the command.
  */
 const WORD_JOINER = '\u2060';
 const ELLIPSIS = '…';

@@ -103,7 +103,7 @@ describe('a rendered message', () => {
       const { subject, html } = renderMail(message, []);
       expect(subject).not.toMatch(/[\r\n]/);
       expect(subject.length).toBeLessThanOrEqual(120);
-      expect(html).not.toMatch(/<script|<!channel|javascript:/i);
+      expect(html).not.toMatch(/<script|<!channel|<@|<\/b>|javascript:/i);
     });
   });
 });

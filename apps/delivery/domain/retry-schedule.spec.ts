@@ -35,7 +35,7 @@ describe('the retry schedule', () => {
     expect([attempts, now]).toEqual([8, 41 * HOUR + 12 * MINUTE + 30 * SECOND]);
   });
 
-  it('sets the next attempt at least 30 s after the failed attempt, and at most 48 h after the first attempt', () => {
+  it('sets the next attempt at least 30 s after the failed attempt, and at most 48 h after the delivery was created', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 10 }),
@@ -52,7 +52,7 @@ describe('the retry schedule', () => {
     );
   });
 
-  it('allows an attempt exactly 48 hours after the first attempt, but not later', () => {
+  it('allows an attempt exactly 48 hours after the delivery was created, but not later', () => {
     expect(nextAttemptAt(7, 0, 24 * HOUR)).toBe(48 * HOUR);
     expect(nextAttemptAt(7, 0, 24 * HOUR + 1)).toBeUndefined();
   });

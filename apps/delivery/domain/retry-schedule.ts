@@ -11,7 +11,7 @@ export const DISABLE_AFTER_MS = 5 * 24 * HOUR;
 /**
  * Returns the time of the next attempt after a failure.
  * @param attempts number of attempts so far, at least 1
- * @param firstAt time of the first attempt, in ms
+ * @param firstAt when the delivery was created, in ms
  * @returns ms since the epoch, or undefined if the delivery is given up
  */
 export function nextAttemptAt(attempts: number, firstAt: number, now: number): number | undefined {
@@ -24,7 +24,7 @@ export function nextAttemptAt(attempts: number, firstAt: number, now: number): n
  * Returns the time of the next attempt of a delivery that waits, for example because its destination asked the sender
  * to wait.
  * @param waitMs from now
- * @param firstAt time of the first attempt, in ms
+ * @param firstAt when the delivery was created, in ms
  * @returns ms since the epoch, or undefined if the delivery is given up
  */
 export function postponed(waitMs: number, firstAt: number, now: number): number | undefined {

@@ -12,8 +12,8 @@ import { replaysProjection } from '../projections/replays.projection.js';
 import { purgeReplays, replaysOf } from '../replays/replay-progress.js';
 
 /**
- * Ends the replays of a purged keyword. Deletes its attempts, its pending deliveries, and the endpoints that the account
- * no longer uses.
+ * Ends the replays of a purged keyword. Deletes its attempts, its pending deliveries, and the endpoints that
+ * the account no longer uses.
  */
 @Controller()
 export class PurgeHandler {

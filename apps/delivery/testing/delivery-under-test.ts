@@ -74,7 +74,7 @@ export interface DeliveryUnderTest {
   secret: string;
   /** Starts the service. Several instances can run at the same time or one after another. */
   start(env?: NodeJS.ProcessEnv): Promise<RunningService>;
-  /** A watch that sends to the address, in this `webhookMode`. */
+  /** Creates a watch that sends to the address, in this `webhookMode`. */
   watch(endpoint: string, mode?: 'all' | 'rules'): Promise<string>;
   /** Appends an event of the watch. @returns its id and the bytes of its envelope */
   event(watchId: string, push?: boolean, ruleWebhook?: boolean): Promise<{ eventId: string; bytes: Buffer }>;

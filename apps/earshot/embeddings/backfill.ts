@@ -28,12 +28,12 @@ export interface BackfillProgress {
   phase: 'embed' | 'done';
   /** Number of mentions that this run has processed, including mentions whose text cannot be embedded. */
   processed: number;
-  /** Number of mentions that had no vector when the run began. */
+  /** Number of mentions that had no vector of the embedder's model when the run began. */
   total: number;
   secondsLeft: number;
 }
 
-/** The mentions of one account and day. */
+/** A day on which mentions of one account have no vector. */
 interface Day {
   account_id: string;
   /** `2026-03-04` */
@@ -81,10 +81,11 @@ export async function embeddingsStatus(
 }
 
 /**
- * Embeds every mention that has no vector of the embedder's model, the newest days first. Then deletes the vectors of
- * other models. A run skips mentions that have a vector, so a new run continues an interrupted run. The services can
- * run at the same time.
- * @throws EmbeddingsUnavailable if the server of EMBEDDINGS_URL does not answer
+ * Embeds the mentions with a text that have no vector of the embedder's model, the newest days first. Then deletes the
+ * vectors of other models. Mentions that are purged meanwhile, and texts that cannot be embedded, get no vector. A run
+ * skips mentions that have a vector of the model, so a new run continues an interrupted run. The services can run at the
+ * same time.
+ * @throws EmbeddingsUnavailable if the server of EMBEDDINGS_URL does not answer correctly
  */
 export async function backfillEmbeddings(
   clickhouse: ClickHouseClient,
@@ -110,7 +111,9 @@ export async function backfillEmbeddings(
   return { phase: 'done', processed, total, secondsLeft: 0 };
 }
 
-/** Returns the days on which an account has fewer vectors than mentions. */
+/**
+ * Returns the days on which an account has fewer vectors of the model than mentions with a text, the newest day first.
+ */
 function missingDays(clickhouse: ClickHouseClient, model: string): Promise<Day[]> {
   const counts = (table: string, where: string) =>
     `SELECT account_id, toDate(occurred_at) AS day, count() AS n FROM ${table} FINAL WHERE ${where} GROUP BY account_id, day`;
@@ -124,7 +127,10 @@ function missingDays(clickhouse: ClickHouseClient, model: string): Promise<Day[]
   );
 }
 
-/** Yields the mentions of the day without a vector. The position also moves past texts that cannot be embedded. */
+/**
+ * Yields batches of the day's mentions that have no vector of the model, oldest first. Each batch begins after the
+ * previous batch: a text that cannot be embedded never gets a vector, and would otherwise be selected forever.
+ */
 async function* batchesOf(
   clickhouse: ClickHouseClient,
   model: string,
@@ -156,8 +162,8 @@ async function embedBatch(
   batch: readonly MentionToEmbed[],
 ): Promise<void> {
   const rows = await vectorRows(embedder, batch.map(searchable));
-  // The list of purged keywords is read after the embedding, because mentions that were purged during the embedding
-  // must not reappear.
+  // The existing watches are read after the embedding, because mentions that were purged during the embedding must not
+  // reappear.
   const known = await knownWatches(
     database,
     batch.map((mention) => mention.watch_id),

@@ -136,7 +136,7 @@ describe('a POST with an Idempotency-Key', () => {
     ]);
   });
 
-  it('counts as the same request if only the order of the properties in its body differs, and is refused if its body or its address differs [requests.key-other-body, requests.key-other-endpoint]', async () => {
+  it('counts as the same request if only the order of the properties in its body differs, and is refused if its body or its address differs [errors.key-reused, requests.key-other-body, requests.key-other-endpoint]', async () => {
     const { post } = gateway();
     await post('k', { a: 1, b: 2 });
     expect((await post('k', { b: 2, a: 1 })).headers['idempotency-replayed']).toBe('true');

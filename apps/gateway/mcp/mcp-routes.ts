@@ -14,9 +14,10 @@ import { MentionsController } from '../api/mentions/mentions.controller.js';
 import { SourcesController } from '../api/sources/sources.controller.js';
 
 /**
- * The HTTP routes that tools use. A tool calls the controller's method for the route, so that an agent gets the same
- * checks, limits and answers as a caller of the HTTP interface. Nest creates controllers after providers, so each
- * controller is looked up when it is used.
+ * The controllers of the HTTP routes that tools and resources use, and the estimate tokens. A tool calls the method of
+ * the controller, so that its input is validated and refused as over HTTP. Tools shorten the answers, check the role
+ * themselves, and have a daily limit of credits. Nest creates controllers after providers, so each controller is looked
+ * up when it is used.
  */
 @Injectable()
 export class McpRoutes {

@@ -3,9 +3,12 @@ import type { SourceId } from '#contracts';
 import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
 
-/** The health of a source's upstream, over all its lanes. */
+/** The health of a source's upstream. */
 export interface UpstreamHealth {
-  /** Empty while every lane is healthy. */
+  /**
+   * Empty if no lane with scheduled searches is unhealthy. If lanes have several troubles, the first in alphabetical
+   * order.
+   */
   trouble: string;
   lastSuccessAt: Date | null;
 }
@@ -18,7 +21,8 @@ export class SourceReads {
   async health(): Promise<Map<SourceId, UpstreamHealth>> {
     const rows: { source: SourceId; trouble: string | null; last_success_at: Date | null }[] =
       await this.database.query(
-        // The trouble of a lane without searches is left out, because no read of the lane will ever clear it.
+        // Leaves out the trouble of a lane without a scheduled search: until a search of the lane is scheduled, no check
+        // can clear it.
         `SELECT source, max(last_success_at) AS last_success_at,
            min(trouble) FILTER (WHERE trouble <> '' AND EXISTS (
              SELECT 1 FROM upstream_searches s WHERE s.lane = lanes.lane AND s.next_due_at < 'infinity')) AS trouble

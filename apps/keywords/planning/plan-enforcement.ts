@@ -21,15 +21,15 @@ interface Subject {
 }
 
 /**
- * Maximum number of passes of an enforcement. Each pass checks again whether everything fits, because a keyword that is
- * created meanwhile can take the place of a resumed keyword.
+ * Maximum number of passes of an enforcement. Each pass checks again whether everything fits: a keyword that was created
+ * before another one resumed can be too many. Then the next pass pauses the newest.
  */
 const MAX_PASSES = 5;
 
 /**
- * Pauses the keywords and watches that exceed the limits of an account's plan, and resumes those that fit again. If
- * there are too many, the newest are paused. Keywords and watches whose intervals or terms the plan does not allow are
- * paused whatever their age.
+ * Pauses the keywords and watches that exceed the limits of an account's plan, and resumes those that fit again. The
+ * oldest use the plan first. A keyword or watch is paused if it does not fit beside the older ones that fit, or if the
+ * plan does not allow its intervals or terms.
  */
 @Injectable()
 export class PlanEnforcement {
@@ -40,7 +40,8 @@ export class PlanEnforcement {
 
   /**
    * Applies the current plan to the account's keywords and watches.
-   * @param causeId id of the decision that caused the enforcement; a repetition with the same id changes nothing
+   * @param causeId id of the decision that caused the enforcement. A repetition with the same id continues the
+   *   enforcement: commands that are already stored are not executed again
    */
   async enforce(accountId: string, causeId: string): Promise<void> {
     for (let pass = 0; pass < MAX_PASSES; pass += 1)
@@ -53,7 +54,7 @@ export class PlanEnforcement {
       await lockAccount(tx, accountId);
       return this.readUse(tx, accountId);
     });
-    // Pauses come first, because they free keywords and search slots for the resumed subjects.
+    // Pauses come first, so that a resumed subject does not run beside a subject that is about to be paused.
     const changing = subjects.filter(({ id, pauses }) => over.has(id) !== pauses.includes('plan'));
     for (const { id } of changing.toSorted((a, b) => Number(over.has(b.id)) - Number(over.has(a.id))))
       await this.decisions.run(

@@ -237,7 +237,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('is neither made nor charged if its watch is paused after the claim, and is made after the watch resumes', async () => {
+  it('is neither stored nor charged if its watch is paused after the claim, and is made after the watch resumes', async () => {
     const watches = await Promise.all(QUERIES.map((query) => stores.watch({ query })));
     worker.start();
     await stores.due(...watches);

@@ -40,7 +40,7 @@ export class Claims {
     }
   }
 
-  /** Releases searches without a read. A failed release is retried later. */
+  /** Releases searches that were not read or not recorded. A failed release is retried later. */
   async giveBack(searches: readonly ClaimedSearch[]): Promise<void> {
     for (const search of searches) this.unreleasedSearches.add(search);
     await this.retryReleases().catch((error: unknown) =>

@@ -25,8 +25,8 @@ export interface DueWatch {
 export interface ClaimedSearch {
   searchKey: string;
   /**
-   * The id of the claim (a UUID). A late replica sees that the search now has another claim, and does not change the
-   * search.
+   * The id of the claim (a UUID). If another replica has claimed the search meanwhile, a late replica neither ends nor
+   * extends this other claim. It still records its check, the state of the search and the due time (`settle`).
    */
   claim: string;
 }
@@ -54,7 +54,8 @@ export interface SearchMemory {
 
 /**
  * A claim ends if it is not extended for this time: its replica counts as dead. While a read waits or runs, its claim
- * is extended, so a read can take longer than this time. If Postgres is unavailable for a shorter time, no claim ends.
+ * is extended every minute, so a read can take longer than this time. Claims survive about nine minutes without
+ * Postgres.
  */
 export const SEARCH_LEASE_SECONDS = 600;
 
@@ -77,7 +78,7 @@ export async function releaseLane(database: Database, lane: string): Promise<voi
   );
 }
 
-/** Releases all searches of a claim without a read. For a claim whose searches are unknown. */
+/** Releases all searches of a claim; they were not read. For a claim whose searches are unknown. */
 export async function releaseClaim(database: Database, lane: string, claim: string): Promise<void> {
   await database.query(
     `UPDATE upstream_searches SET leased_until = NULL, claim = NULL WHERE lane = $1 AND claim = $2`,
@@ -85,7 +86,7 @@ export async function releaseClaim(database: Database, lane: string, claim: stri
   );
 }
 
-/** Releases searches without a read. Their watches stay due. */
+/** Releases searches that were not read or not recorded. Their watches stay due. */
 export async function releaseSearches(database: Database, searches: readonly ClaimedSearch[]): Promise<void> {
   await database.query(
     `UPDATE upstream_searches SET leased_until = NULL, claim = NULL WHERE search_key IN (${OWN})`,
@@ -115,8 +116,8 @@ export async function lockSearches(tx: Tx, searchKeys: readonly string[]): Promi
 }
 
 /**
- * Sets the due time of searches without due watches (their watches are paused or deleted) to the time at which their
- * next watch is due.
+ * Releases claimed searches that have no due watch (the watches are paused, deleted or postponed). Sets their due time
+ * to that of their next active watch; `infinity` if there is none.
  */
 export async function settleIdle(database: Database, searches: readonly ClaimedSearch[]): Promise<void> {
   if (searches.length === 0) return;
@@ -150,9 +151,9 @@ export async function postpone(
 }
 
 /**
- * Releases searches that the transaction has locked. Sets the due time of each search to the time at which its next
- * watch is due. If another replica has claimed a search meanwhile, this claim stays: the other replica's read is
- * running, and must not be repeated.
+ * Releases searches that the transaction has locked. Sets the due time of each search to that of its next active watch;
+ * `infinity` if there is none. If another replica has claimed a search meanwhile, this claim stays: the other replica's
+ * read is running, and must not be repeated.
  * @param memories what some of these searches remember after their read: written in the same statement, because each
  * statement writes a new version of the row
  */
@@ -184,7 +185,10 @@ export async function settle(
   );
 }
 
-/** Returns for each source how long the longest due search has been due, in seconds; 0 if no search is due. */
+/**
+ * Returns for each source with a scheduled search the age of the search that has been due the longest, in seconds; 0 if
+ * none is due.
+ */
 export async function lateness(database: Database): Promise<{ source: string; seconds: number }[]> {
   return database.query(
     `SELECT source, GREATEST(0, extract(epoch FROM now() - min(next_due_at)))::float8 AS seconds

@@ -167,8 +167,8 @@ export class LaneWorker {
   }
 
   /**
-   * Returns the searches that have a due watch. Sets the next due time of the others (their watches are paused or
-   * deleted).
+   * Returns the searches that have a due watch. Releases the others (their watches are paused, deleted or postponed),
+   * and sets their next due time.
    */
   private async withoutIdle(claimed: readonly DueSearch[]): Promise<DueSearch[]> {
     await settleIdle(

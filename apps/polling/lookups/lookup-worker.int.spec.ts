@@ -124,7 +124,7 @@ describe('a direct lookup', () => {
     expect((await facts()).length).toBe(before);
   });
 
-  it('is refused if its turn would come too late, and then uses nothing of the budget of the searches', async () => {
+  it('is refused if its turn would come too late, and then sends no request and leaves no fact', async () => {
     scene.upstream.requestsPerMinute = 1;
     await scene.restart();
     expect((await ask()).found).toBe(2);

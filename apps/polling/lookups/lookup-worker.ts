@@ -69,8 +69,8 @@ export class LookupWorker {
     const costBefore = await costOfEarlierLookup(this.database, this.bus, accountId, commandId);
     if (costBefore !== undefined)
       return lookedUp(await this.inTime(lane, client, lookup, question), costBefore);
-    // The holder identifies this request. If the same lookup is sent again meanwhile, the reservation belongs to the later
-    // request, and this request must not release the reservation.
+    // The holder identifies this request. If the same lookup is sent again meanwhile, the reservation belongs
+    // to the later request, and this request must not release the reservation.
     const holder = newId();
     await this.reserve(question, holder);
     const answer = await this.inTime(lane, client, lookup, question).catch(async (error: unknown) => {
@@ -134,13 +134,13 @@ export class LookupWorker {
       priceBookVersion: PRICE_BOOK_VERSION,
       billed: true,
     });
-    // First the reservation loses its expiry, then the fact is published: in the opposite order, a crash between the two
-    // steps could let the reservation expire before the fact is charged. If the fact is never stored, billing releases the
-    // credits after its consumer has read the stream beyond this point.
+    // First the reservation loses its expiry, then the fact is published: in the opposite order, a crash
+    // between the two steps could let the reservation expire before the fact is charged. If the fact is never
+    // stored, billing releases the credits after its consumer has read the stream beyond this point.
     await keepUntilCharged(this.database, [commandId]);
     await this.store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, fact), commandId);
-    // If the same lookup was sent twice at the same time, the other request may have been charged before this request made
-    // its reservation. That charge did not settle this reservation, so it is released here.
+    // If the same lookup was sent twice at the same time, the other request may have been charged before this
+    // request made its reservation. That charge did not settle this reservation, so it is released here.
     await releaseCharged(this.database, [commandId]);
     metrics.lookups.add(1, { source, operation, outcome });
     return lookedUp(answer, costCredits);

@@ -16,8 +16,8 @@ const MAX_PER_ACCOUNT = 16;
 const MAX_OF_ALL_ACCOUNTS = 128;
 
 /**
- * Reads of servers that users name. Such servers can be very slow. A slow read releases its place in the lane and continues,
- * so that slow servers delay only the account that names them.
+ * Reads of servers that users name. Such servers can be very slow. A slow read releases its place in the lane and
+ * continues, so that slow servers delay only the account that names them.
  */
 export class SlowReads {
   private readonly underWay = new Set<Promise<void>>();
@@ -29,7 +29,11 @@ export class SlowReads {
     return accounts.length === 0 || accounts.some((id) => (this.ofAccount.get(id) ?? 0) < MAX_PER_ACCOUNT);
   }
 
-  /** Resolves when the read has ended or has become a slow one. @param done never rejects */
+  /**
+   * Resolves when the read releases its place in the lane: it has ended, or it is slow and `MAX_OF_ALL_ACCOUNTS` allows
+   * one more slow read.
+   * @param done never rejects
+   */
   async holdPlace(read: ReservedRead, done: Promise<void>): Promise<void> {
     const timer = new AbortController();
     const isSlow = await Promise.race([

@@ -39,8 +39,8 @@ export interface SelectedItems {
 export interface ReadFacts {
   outages?: ReadonlyMap<string, Outage> | undefined;
   /**
-   * The smallest clock difference that explains the upstream's responses, in ms: positive if its clock is ahead of ours,
-   * negative if it is behind.
+   * The smallest clock difference that explains the upstream's responses, in ms: positive if its clock is
+   * ahead of ours, negative if it is behind.
    */
   clockAheadMs: number;
 }
@@ -95,9 +95,10 @@ function latestOf(publishedAt: string): number {
 }
 
 /**
- * Returns whether an item was in a feed before the feed's first successful read. If the feed failed at every earlier
- * read of the watch, its first successful result shows what the feed already contained, so these items are old. But items
- * that are dated after the baseline of the watch were published while the feed failed, and are new.
+ * Returns whether an item was in a feed before the feed's first successful read. If the feed failed at every
+ * earlier read of the watch, its first successful result shows what the feed already contained, so these
+ * items are old. But items that are dated after the baseline of the watch were published while the feed
+ * failed, and are new.
  */
 function isOfArchive(
   item: SourceItem,

@@ -7,7 +7,7 @@ import { claimDue } from '../due/claim-due.js';
 import { releaseLane, releaseSearches, settleIdle, type DueSearch, type DueWatch } from '../due/due-work.js';
 import { UpstreamError } from '#sources';
 
-/** Tests of how due searches are claimed, released and settled. */
+/** Tests of how due searches are claimed and released, and how they get their next due time. */
 export function dueWorkTasks(
   stores: () => PollingStores,
   recorder: () => CheckRecorder,
@@ -114,7 +114,7 @@ export function dueWorkTasks(
 
     it.each([
       [
-        'is settled',
+        'gets its next due time without a check',
         (_: string, { search }: { search: DueSearch }) => settleIdle(stores().database, [search]),
       ],
       [
@@ -126,7 +126,7 @@ export function dueWorkTasks(
           await recorder().record([{ search, watch, parts: () => parts }], [], true);
         },
       ],
-    ])('includes a watch that joins a search while the search %s', async (_, settling) => {
+    ])('includes a watch that joins a search while the search %s', async (_, endOf) => {
       const claimed = await claim(await begun());
       const key = claimed.search.searchKey;
       await stores().database.query('UPDATE watch_schedule SET stopped = true WHERE watch_id = $1', [
@@ -138,7 +138,7 @@ export function dueWorkTasks(
         "UPDATE upstream_searches SET next_due_at = now() - interval '1 second' WHERE search_key = $1",
         [key],
       );
-      const settled = settling(key, claimed);
+      const ended = endOf(key, claimed);
       await until('a transaction waits for the search', async () => {
         const rows: unknown[] = await stores().database.query('SELECT 1 FROM pg_locks WHERE NOT granted');
         return rows.length > 0;
@@ -151,7 +151,7 @@ export function dueWorkTasks(
       );
       await runner.commitTransaction();
       await runner.release();
-      await settled;
+      await ended;
       expect((await claimDue(stores().database, 'hackernews:0', 10)).length).toBe(1);
     });
 

@@ -56,7 +56,7 @@ describe('the reading of sentiment and intent', () => {
     expect(instructionsFor('topic')).toContain('the mood of the text itself');
   });
 
-  it('quotes the names and the prompt of the account, so that each of them stays one value', () => {
+  it('writes each name and the description of the account as a JSON string, so that quotes and line breaks cannot end it', () => {
     const { instructions } = analysisReading({ ...subject, names: ['A"\nB'], about: 'kettles\n"only"' });
     expect(instructions).toContain('"A\\"\\nB"');
     expect(instructions).toContain('"kettles\\n\\"only\\""');
@@ -91,7 +91,7 @@ const FIELDS: AgentStepFields = {
 };
 const OUTPUT = { product: 'Acme', note: 'x', price: 12.5, urgent: false, mood: 'good' };
 
-describe('the reading of an agent step [limits.agent-schema]', () => {
+describe('the reading of an agent step', () => {
   const { check, schema, instructions } = agentStepReading('Find the product.', FIELDS);
 
   it('accepts values of the types, and null in every field', () => {

@@ -69,7 +69,10 @@ export function isNews({ previous, brands }: Run): boolean {
   );
 }
 
-/** Returns the brands whose mention or citation has changed. */
+/**
+ * Returns the brands of `after` whose value of `question` differs from `before`. A brand that is missing in `before`
+ * counts as false there.
+ */
 export function changed(
   before: readonly BrandReading[],
   after: readonly BrandReading[],
@@ -79,7 +82,9 @@ export function changed(
   return after.filter((reading) => reading[question] !== (was.get(reading.brand) ?? false));
 }
 
-/** Returns the history with these runs, limited to 31 days and to ten changes of each engine. */
+/**
+ * Returns the history with these runs. Of each engine, it keeps the runs with changes of the last 31 days, at most ten.
+ */
 export function withRuns(history: History, runs: readonly Run[], now: Date): History {
   const engines = { ...history.engines };
   for (const run of runs) {

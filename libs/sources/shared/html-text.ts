@@ -1,8 +1,8 @@
 import { compile, type FormatCallback } from 'html-to-text';
 import { cleanText } from './shape.js';
 
-// Very deep nesting would cause a stack overflow, and very long HTML would block the process. Real pages stay far below
-// these limits.
+// Very deep nesting would cause a stack overflow, and very long HTML would block the process. Real posts and feed
+// entries stay below these limits; the rest is cut off.
 const MAX_DEPTH = 200;
 const MAX_INPUT_LENGTH = 250_000;
 
@@ -21,8 +21,9 @@ const withAllLinks = converter(true);
 
 /**
  * Converts HTML to readable text: keeps paragraphs, decodes entities, removes scripts and images. A link becomes its
- * words, or its whole address if the words are a shortened form of the address. With `addresses`, the address is added
- * after all other words.
+ * words, or its whole address if the words are a shortened form of the address. With `addresses`, the address follows
+ * all other words in parentheses: "the page (https://x.example/y)". It does not follow if it is not an address of HTTP
+ * or if the words already are the address.
  */
 export function htmlToText(html: string, { addresses = false } = {}): string {
   const convert = addresses ? withAllLinks : withShownLinks;
@@ -33,7 +34,7 @@ export function htmlToText(html: string, { addresses = false } = {}): string {
     .trim();
 }
 
-/** Converts HTML to one line of text, for titles. */
+/** Converts HTML to one line of text, for titles, names and categories. */
 export function htmlToLine(html: string): string {
   return htmlToText(html).replace(/\s+/g, ' ');
 }
@@ -69,8 +70,8 @@ function linkFormatter(addresses: boolean): FormatCallback {
 }
 
 /**
- * True if `shown` is a shortened form of the address: "example.com/lo..." or "example.com" for
- * "https://example.com/long/path".
+ * True if the address begins with `shown`, which must contain a dot: "example.com/lo..." or "example.com" for
+ * "https://example.com/long/path". `shown` can begin with the scheme, or without the scheme and `www.`.
  */
 export function isShortenedFormOf(shown: string, address: string): boolean {
   const start = shown.replace(/(?:\.\.\.|…)$/, '');

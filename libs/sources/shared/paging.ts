@@ -2,7 +2,7 @@ import type { Fetched, SourceItem } from '../source.js';
 
 /** One page of an upstream's response. */
 export interface Page {
-  /** Newest first. */
+  /** In the order of the upstream; usually newest first. */
   items: SourceItem[];
   warnings: string[];
   /** Reads the next page; absent on the last page. */
@@ -11,12 +11,13 @@ export interface Page {
 
 /** The limits of paging. */
 export interface PagingBounds {
-  /** True if the search has seen the item before. */
+  /** True if the read can end at a page with this item. It is false if seen items must not end the read. */
   known(itemId: string): boolean;
   /** Absent at a first check, which reads one page. */
   since: Date | undefined;
   /**
-   * Paging stops at a page with an item from this time or before (ISO 8601). Absent if the request contained the time.
+   * Paging stops at a page with an item from this time or before (ISO 8601). Absent at a first check, and if the request
+   * or `next` already limits the time, so that no item's time needs to end the read.
    */
   until?: string | undefined;
   /** Maximum number of pages. */

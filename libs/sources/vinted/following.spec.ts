@@ -17,7 +17,7 @@ describe('following listings of Vinted', () => {
     ]);
   });
 
-  it('reports all changes since the last read of a watch, independent of other watches', async () => {
+  it('reports all changes since the last read of a watch, independently of the reads of other watches', async () => {
     const { site, read } = search(2, 1);
     await read(0);
     site.entries[0] = catalogItem(2, { price: { amount: '15.0', currency_code: 'EUR' } });
@@ -128,7 +128,7 @@ describe('a listing that is missing', () => {
     ['redirects to the address with its title', { status: 301, headers: { location: '/items/1-lamp' } }],
     ['is refused', { status: 403 }],
     ['does not answer', new OutboundError('timeout', 'too late')],
-  ])('is gone after the second scan if its page %s', async (_, page) => {
+  ])('is gone after the second scan that misses it, even if its page %s', async (_, page) => {
     const { site, read } = search(3, 2, 1);
     await read(0);
     site.entries.splice(1, 1);
@@ -137,7 +137,7 @@ describe('a listing that is missing', () => {
     expect(news(await read(20, 10))).toEqual([`listing.delisted ${vinted(2)}:delisted:1`]);
   });
 
-  it('is not requested on its own page if two other listings were requested in the same check', async () => {
+  it('is not requested on its own page if two other listings were requested in the same read', async () => {
     const { site, read, paths } = search(5, 4, 3, 2, 1);
     await read(0);
     paths();
@@ -168,7 +168,7 @@ describe('the stored state of a search of Vinted', () => {
     expect((await read(20, 10)).gap).toBe(false);
   });
 
-  it('causes a report of all listings and a gap, if it was lost and no listing was seen before', async () => {
+  it('causes a report of all listings that the scan reads, and a gap, if it was lost and no listing was seen before', async () => {
     const { read } = search(...Array.from({ length: 400 }, (_, n) => 400 - n));
     const fetched = await read(0, -60);
     expect([fetched.items.length, fetched.gap]).toEqual([288, true]);

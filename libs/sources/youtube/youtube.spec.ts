@@ -122,7 +122,7 @@ describe('the request to YouTube', () => {
     ],
     [{ query: 'x', filters: { lang: 7 } }, 'filters.lang', 'must be a language of two letters, such as "en"'],
     [{ query: 'x', filters: { duration: 'PT1M' } }, 'filters.duration', 'must be one of short, medium, long'],
-  ])('is not sent for the criteria %j, which are refused at %s: %s', (init, path, message) => {
+  ])('has criteria %j that are refused at %s: %s', (init, path, message) => {
     expect(connector.checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
   });
 });
@@ -173,7 +173,7 @@ describe('a read of YouTube', () => {
     ).rejects.toMatchObject({ kind: 'server_error' });
   });
 
-  it('continues after one page without videos, but not after two', async () => {
+  it('continues after one page without videos, but not after two in a row', async () => {
     const upstream = serving([
       page([], 'b'),
       page([searchResult(1, SPEC_NOW)], 'c'),
@@ -198,7 +198,7 @@ describe('a read of YouTube', () => {
     expect(items.length).toBe(1);
   });
 
-  it('reads at most five pages of one search, because a hundred searches a day are allowed', async () => {
+  it('reads at most five pages of each query, because each page counts as one of the hundred searches that Google allows a day', async () => {
     const upstream = serving(
       Array.from({ length: 9 }, (_, n) => page([searchResult(n, SPEC_NOW)], `token-${n}`)),
     );

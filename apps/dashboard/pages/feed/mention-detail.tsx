@@ -136,7 +136,7 @@ function Author({ name, handle }: { name: string | null; handle: string | null }
   );
 }
 
-/** The texts of the buttons that set labels. If a label is set, its button is filled. */
+/** The texts of the buttons that set and remove labels. If a label is set, its button is filled. */
 const VERBS: Readonly<Record<Label, string>> = {
   to_reply: 'Reply later',
   starred: 'Star',
@@ -196,7 +196,7 @@ function Body({ mention, why }: { mention: Mention; why: Why | undefined }) {
       )}
       {mention.truncated && (
         <Text size="xs" c="dimmed" mt={4}>
-          The post is longer: Earshot keeps 64 KiB of a text.
+          Earshot has shortened this post: it keeps at most 64 KiB of a text and 1 KiB of a title.
         </Text>
       )}
     </div>
@@ -206,7 +206,11 @@ function Body({ mention, why }: { mention: Mention; why: Why | undefined }) {
 function Figures({ mention }: { mention: Mention }) {
   const figures = Object.entries(mention.engagement).filter(([, value]) => value !== null);
   const parts = figures.map(([name, value]) => figureText(name, Number(value)));
-  if (mention.media.length > 0) parts.push(`${mention.media.length} attached, not loaded here`);
+  const attached = mention.media.length;
+  if (attached > 0)
+    parts.push(
+      `${attached} ${attached === 1 ? 'attachment or link' : 'attachments or links'}, not shown here`,
+    );
   if (parts.length === 0) return null;
   return (
     <Text size="sm" c="dimmed">

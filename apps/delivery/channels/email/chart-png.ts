@@ -19,8 +19,8 @@ export const SHARE_COLOURS: Readonly<Record<string, Rgb>> = {
 };
 
 /**
- * The chart as PNG, which every mail program shows: Outlook and Gmail show no SVG. It contains no text; the mail
- * contains the labels as text.
+ * Returns the chart as PNG, which every mail program shows: Outlook and Gmail show no SVG. It contains no
+ * text; the mail contains the labels as text.
  */
 export function chartPng(chart: Chart): { png: Buffer; width: number; height: number } {
   const height = chart.kind === 'days' ? DAYS_HEIGHT : SHARES_HEIGHT;

@@ -11,7 +11,7 @@ export interface RenderedMail {
   images: { cid: string; png: Buffer }[];
 }
 
-/** Maximum length of a subject. Such a subject stays readable, and needs at most two lines of a header. */
+/** Maximum length of a subject, so that it stays readable. */
 const MAX_SUBJECT_LENGTH = 120;
 
 /**

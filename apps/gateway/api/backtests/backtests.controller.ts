@@ -16,7 +16,10 @@ import { KeywordInput } from '../keywords/keyword-input.js';
 import { BacktestBodyDto, changesOf } from './backtest-body.dto.js';
 
 const DEFAULT_WINDOW_MS = 30 * 86_400_000;
-/** Longer than the largest backtest takes, including its wait for another backtest. */
+/**
+ * How long the gateway waits for a backtest. This is enough for one large backtest and its wait for another. If many
+ * backtests wait, a request can end with 503.
+ */
 const TIMEOUT_MS = 120_000;
 
 interface ItemsCursor {
@@ -24,7 +27,10 @@ interface ItemsCursor {
   id: string;
 }
 
-/** Shows what other rules would have done with the mentions of a keyword. A backtest is free and changes nothing. */
+/**
+ * Shows what other rules, mutes, VIPs and limits of a keyword would have done with its stored mentions. A backtest is
+ * free, and changes neither the keyword nor its mentions.
+ */
 @Controller()
 export class BacktestsController {
   constructor(

@@ -38,7 +38,10 @@ function scheduleOf({ startsAt, endsAt, timezone }: ScheduleDto): JsonObject {
   return { startsAt: normalised(startsAt), endsAt: normalised(endsAt), timezone };
 }
 
-/** Returns the keys of a keyword's response: the stored definition, with null for each nullable key without a value. */
+/**
+ * Returns the part of a keyword's response that comes from the stored definition. A key without a stored value gets its
+ * default; a nullable key gets null.
+ */
 export function definitionView(definition: JsonObject): JsonObject {
   const list = (key: string) => (Array.isArray(definition[key]) ? (definition[key] as JsonObject[]) : []);
   return {
