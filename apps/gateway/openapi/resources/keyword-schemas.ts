@@ -101,7 +101,10 @@ const activity = object(
     eventsEmitted: described('Only for a check', INTEGER),
     creditsCharged: described('Only for a check', INTEGER),
     eventId: described('Only for a webhook and for an event of the keyword itself: the id of the event', ID),
-    statusCode: described('Only for a webhook or a message to a channel: HTTP status of the receiver', INTEGER),
+    statusCode: described(
+      'Only for a webhook or a message to a channel: HTTP status of the receiver',
+      INTEGER,
+    ),
     message: described('Reason of the failure, or what happened to the keyword', TEXT),
     channelId: described('Only for a message to a channel and for a disabled channel', ID),
     channelKind: described('Present whenever `channelId` is', oneOf(CHANNEL_KINDS)),
