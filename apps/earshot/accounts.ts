@@ -19,7 +19,10 @@ export function addAccountCommands(program: Command): void {
   accounts
     .command('create')
     .description('create an account; print {accountId, apiKey, signingSecret}, which are shown only once')
-    .requiredOption('--email <email>', 'email address of the owner')
+    .requiredOption(
+      '--email <email>',
+      'email address of the account; no person can sign in until you invite one with members invite',
+    )
     .option('--plan <plan>', 'free, solo, growth, pro or unlimited', 'unlimited')
     .action(async ({ email, plan }: { email: string; plan: string }) => {
       const opened = await withBus(process.env, (bus) =>

@@ -33,7 +33,10 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 const program = new Command('cli')
-  .description('Manages a running Earshot. Finds it by DATA_DIR, or by NATS_URL and DATABASE_URL.')
+  .description(
+    'Manages a running Earshot. Finds it by DATA_DIR, or by NATS_URL, DATABASE_URL and CLICKHOUSE_URL. ' +
+      'The commands keywords and mentions use its API instead, with EARSHOT_URL and EARSHOT_API_KEY.',
+  )
   .showHelpAfterError();
 const wanted = Object.entries(COMMANDS).filter(([name]) => name === process.argv[2]);
 for (const [, load] of wanted.length > 0 ? wanted : Object.entries(COMMANDS)) (await load())(program);

@@ -56,7 +56,9 @@ export function addKeyCommands(program: Command): void {
     });
   keys
     .command('list')
-    .description('print one line of JSON for each key; the keys themselves are not stored')
+    .description(
+      'print one line of JSON for each key, also for revoked keys; the keys themselves are not stored',
+    )
     .requiredOption('--account <id>', 'the account', id)
     .action(async ({ account }: { account: string }) => {
       const found: object[] = await withDatabase(process.env, (database) =>
@@ -72,7 +74,7 @@ export function addKeyCommands(program: Command): void {
   keys
     .command('limit')
     .description(
-      'change how many credits a key may spend in a day through MCP; the previous limit can apply for a few more seconds',
+      'change how many credits a key may spend in a UTC day through MCP; the previous limit can apply for up to 5 seconds',
     )
     .requiredOption('--account <id>', 'the account', id)
     .requiredOption('--key <id>', 'the id of the key', id)
@@ -91,7 +93,7 @@ export function addKeyCommands(program: Command): void {
     });
   keys
     .command('revoke')
-    .description('revoke a key; it can work for a few more seconds')
+    .description('revoke a key; gateways can accept it for up to 5 seconds')
     .requiredOption('--account <id>', 'the account', id)
     .requiredOption('--key <id>', 'the id of the key', id)
     .action(async ({ account, key }: { account: string; key: string }) => {

@@ -15,7 +15,7 @@ const HELP = `Earshot: all services in one process.
 
   npm start             with embedded stores, or with the stores at NATS_URL, DATABASE_URL and CLICKHOUSE_URL
   npm run demo          the same with simulated upstreams, a demo account and a webhook receiver
-  npm run -s cli -- --help    accounts, keys, parked messages
+  npm run -s cli -- --help    the commands for accounts, keywords, credits, checks and repairs
   npm run -s config     every setting with its default
 `;
 

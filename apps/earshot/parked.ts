@@ -17,7 +17,10 @@ export function addParkedCommands(program: Command): void {
     });
   parked
     .command('retry')
-    .description('send a parked message to its consumer again')
+    .description(
+      'send a parked message to its stream again, and remove it from the list; a webhook can then get an event a ' +
+        'second time, with the same id',
+    )
     .argument('<seq>', 'number of the message in parked list', wholeNumber)
     .action(async (seq: number) => {
       print(await withBus(process.env, (bus) => retryParked(bus, seq)));

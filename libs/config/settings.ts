@@ -97,11 +97,11 @@ export const SETTINGS = {
   }),
   HTTP_HEADERS_TIMEOUT_MS: positiveInteger({
     default: 10_000,
-    desc: 'Time limit for the headers of an HTTP request, in ms',
+    desc: 'Time limit for the headers of an HTTP request, in ms; never longer than HTTP_REQUEST_TIMEOUT_MS',
   }),
   HTTP_REQUEST_TIMEOUT_MS: positiveInteger({
     default: 30_000,
-    desc: 'Time limit for a whole HTTP request to arrive, in ms',
+    desc: 'Time limit for a whole HTTP request to arrive, in ms. A connection without traffic is closed after twice this time',
   }),
   DATA_DIR: str({ default: '.data', desc: 'Directory of the embedded stores' }),
   NATS_URL: str({ default: '', desc: 'NATS server, nats://host:port. Default: the embedded server' }),
@@ -115,7 +115,7 @@ export const SETTINGS = {
   }),
   MASTER_KEY: masterKey({
     default: '',
-    desc: 'Key that encrypts secrets at rest (signing secrets, channel addresses and tokens): 64 hexadecimal characters (during a rotation new,old). Default with embedded stores: created once in DATA_DIR',
+    desc: 'Key that encrypts secrets at rest (signing secrets, channel addresses and tokens) and signs cursors, estimate tokens, codes and secret addresses: 64 hexadecimal characters (during a rotation new,old). Default with embedded stores: created once in DATA_DIR',
   }),
   PUBLIC_URL: url({
     default: '',
@@ -123,7 +123,7 @@ export const SETTINGS = {
   }),
   SMTP_URL: smtpUrl({
     default: '',
-    desc: 'Mail server, smtp://user:password@host:587 or smtps://user:password@host:465. Default: no email channels',
+    desc: 'Mail server, smtp://user:password@host:587 or smtps://user:password@host:465; needs PUBLIC_URL. Default: no email channels, and no mails for sign-up and forgotten passwords',
   }),
   MAIL_FROM: mailFrom({
     default: '',
@@ -156,13 +156,13 @@ export const SETTINGS = {
   }),
   EGRESS_ALLOW: str({
     default: '',
-    desc: 'Private CIDRs, separated by commas, that webhooks and feeds are allowed to reach',
+    desc: 'Private CIDRs, separated by commas, that webhooks, channels, and servers named in a search (feeds, instances of Mastodon and Lemmy) are allowed to be in',
   }),
   LLM_URL: url({
     default: '',
     desc: 'Base address of an OpenAI-compatible server, https://api.openai.com/v1; /chat/completions is appended. Default: no language model',
   }),
-  LLM_MODEL: str({ default: '', desc: 'Name of the model that LLM_URL uses' }),
+  LLM_MODEL: str({ default: '', desc: 'Name of the model at LLM_URL; required if LLM_URL is set' }),
   LLM_TOKEN: str({ default: '', desc: 'Token of LLM_URL (authorization: Bearer …), if it needs one' }),
   LLM_TEMPERATURE: temperature({
     default: 0,
@@ -184,7 +184,10 @@ export const SETTINGS = {
     default: '',
     desc: 'Base address of an OpenAI-compatible server that embeds mentions and questions; /embeddings is appended. Default: the local model. After a change, run embeddings backfill',
   }),
-  EMBEDDINGS_MODEL: str({ default: '', desc: 'Name of the model that EMBEDDINGS_URL uses' }),
+  EMBEDDINGS_MODEL: str({
+    default: '',
+    desc: 'Name of the model at EMBEDDINGS_URL; required if EMBEDDINGS_URL is set',
+  }),
   EMBEDDINGS_TOKEN: str({
     default: '',
     desc: 'Token of EMBEDDINGS_URL (authorization: Bearer …), if it needs one',
@@ -204,7 +207,7 @@ export const SETTINGS = {
   }),
   WEBHOOK_ENDPOINT_CONCURRENCY: positiveInteger({
     default: 16,
-    desc: 'Maximum number of concurrent webhook requests to one endpoint',
+    desc: 'Maximum number of concurrent requests of one delivery replica to one webhook address or channel',
   }),
   STREAM_REPLICAS: positiveInteger({
     default: 1,
@@ -217,11 +220,11 @@ export const SETTINGS = {
   OTEL_TRACES_SAMPLER: str({
     choices: ['parentbased_traceidratio', 'always_on', 'always_off'],
     default: 'parentbased_traceidratio',
-    desc: 'Which traces are recorded. Default: the traces that the caller records, and a share of the others',
+    desc: 'Which traces are recorded: always_on (all), always_off (none), parentbased_traceidratio (the traces that the caller records, and the share OTEL_TRACES_SAMPLER_ARG of the others)',
   }),
   OTEL_TRACES_SAMPLER_ARG: ratio({
     default: 0.01,
-    desc: 'Share of the traces to record, 0 to 1',
+    desc: 'Share of the traces to record, 0 to 1; only for parentbased_traceidratio',
   }),
   TRUST_TRACEPARENT: bool({
     default: false,

@@ -84,7 +84,7 @@ export function keywordWarningTasks(service: () => InterfaceUnderTest, ada: () =
         refresh_interval_seconds: 600,
       });
       const [watch] = keyword.watches;
-      const error = `the active watch ${watch.id} of the keyword "Mine" (${keyword.id}) has the same search`;
+      const error = `the active watch ${watch.id} of the keyword "Mine" (${keyword.id}) has the same search: use it, or pause or delete the keyword first`;
       expect([status, body.code, body.error]).toEqual([409, 'DUPLICATE_SEARCH', error]);
     });
 
@@ -95,7 +95,11 @@ export function keywordWarningTasks(service: () => InterfaceUnderTest, ada: () =
       ];
       const { body } = await ada().api.post('/v1/keywords', keywordBody({ sources }));
       expect(body.details).toEqual([
-        { path: 'sources', message: 'searches 1 and 2 on hackernews have the same criteria' },
+        {
+          path: 'sources',
+          message:
+            'searches 1 and 2 on hackernews have the same criteria; remove one of them, or change its overrides',
+        },
       ]);
     });
   });

@@ -117,7 +117,13 @@ describe('creating a keyword', () => {
       {
         error: 'the keyword contains the same search on hackernews twice',
         code: 'DUPLICATE_SEARCH',
-        details: [{ path: 'sources', message: 'searches 0 and 1 on hackernews have the same criteria' }],
+        details: [
+          {
+            path: 'sources',
+            message:
+              'searches 0 and 1 on hackernews have the same criteria; remove one of them, or change its overrides',
+          },
+        ],
       },
     ]);
   });

@@ -102,7 +102,7 @@ async function masterKeyDecrypts({ database, env }: Connections): Promise<Findin
     detail:
       unreadable.length === 0
         ? checked
-        : `the key does not decrypt secrets of ${unreadable.length} of them (${checked}): ${names.join(', ')}`,
+        : `the key does not decrypt secrets of ${unreadable.length} of them (${checked}): ${names.join(', ')}. Set MASTER_KEY to the key that encrypted them, or restore ${dataDir}/master.key from a backup`,
   };
 }
 

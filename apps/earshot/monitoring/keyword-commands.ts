@@ -17,7 +17,9 @@ interface PlanOptions {
 export function addKeywordCommands(program: Command): void {
   const keywords = program
     .command('keywords')
-    .description('keep the keywords of an account in a file, with EARSHOT_URL and EARSHOT_API_KEY');
+    .description(
+      'keep the keywords of an account in a file, with EARSHOT_URL (default: http://127.0.0.1:8080) and EARSHOT_API_KEY',
+    );
   keywords
     .command('export')
     .description('print the keywords of the account as YAML, without retired keywords')

@@ -15,14 +15,17 @@ interface TailOptions {
 export function addTailCommand(program: Command): void {
   program
     .command('mentions')
-    .description('read mentions, with EARSHOT_URL and EARSHOT_API_KEY')
+    .description('read mentions, with EARSHOT_URL (default: http://127.0.0.1:8080) and EARSHOT_API_KEY')
     .command('tail')
     .description('print new mentions as they arrive, until the command is interrupted')
     .option('--keyword <id>', 'only this keyword; can be repeated', collected(id))
     .option('--source <id>', 'only this source; can be repeated', collected(String))
     .option('--q <words>', 'only mentions with these words; can be repeated', collected(String))
     .option('--json', 'print one line of JSON for each mention: {id, mention}')
-    .option('--after <id>', 'continue after the mention with this id; --json prints the ids')
+    .option(
+      '--after <id>',
+      'continue after this id: the first "id" of a line of --json, not the id in "mention"',
+    )
     .action(tail);
 }
 

@@ -37,7 +37,7 @@ const description: Route = {
   operationId: 'describe',
   summary: 'Get this description',
   description:
-    'OpenAPI 3.1 with a `webhooks` section. `x-source-intervals` contains the shortest interval of each source and plan. Needs no key.',
+    'OpenAPI 3.1 with a `webhooks` section. `x-source-intervals` contains the shortest interval of each source and plan, in seconds. Needs no key.',
   answer: FREE_FORM,
   open: true,
 };
@@ -140,7 +140,7 @@ export function openApiDocument(floorOverride?: number): Schema {
       title: 'Earshot',
       version: '1.0.0',
       description:
-        'Searches public sources for brands and topics, and reports mentions. Responses use camelCase. Bodies use snake_case or camelCase, except under `/v1/queries`, where they use camelCase only. Earshot does not change the user’s own keys (in `filters` and `schema`).',
+        'Searches public sources for brands and topics, and reports mentions. Responses use camelCase, except `credits_used`. Bodies use snake_case or camelCase, except under `/v1/queries`, where they use camelCase only. Earshot does not change the user’s own keys (in `filters` and `schema`).',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],

@@ -51,7 +51,7 @@ export const sharedParameters: Readonly<Record<string, Schema>> = {
     name: 'X-Request-Id',
     in: 'header',
     description:
-      'Your id for the request. The response contains it. If you send no id, the response contains a new id',
+      'Your id for the request: 1 to 128 visible ASCII characters. The response contains it. Without such an id, the response contains a new id',
     schema: { type: 'string', pattern: '^[!-~]{1,128}$' },
   },
   IdempotencyKey: {
@@ -65,7 +65,7 @@ export const sharedParameters: Readonly<Record<string, Schema>> = {
     name: 'Service-Estimate-Token',
     in: 'header',
     description:
-      '`estimateToken` of an estimate of the same body. The create fails if the body or the price has changed since the estimate',
+      '`estimateToken` of an estimate of the same body, valid for 15 minutes. Returns 409 if the token has expired, or if the body or the price list has changed since the estimate: request a new estimate',
     schema: { type: 'string' },
   },
 };

@@ -21,6 +21,9 @@ export interface KeywordAlive {
   version: number;
 }
 
+/** The message of a refusal to change a retired keyword. */
+export const RETIRED = 'the keyword is retired and cannot be changed; create a new keyword';
+
 /** The state of a subject without events. */
 export const nothingYet: KeywordState = { status: 'none' };
 

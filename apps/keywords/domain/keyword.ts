@@ -9,7 +9,7 @@ import {
 } from '#contracts';
 import { Refusal } from '#kernel';
 import type { KeywordCommand, PauseCommand, DuplicateWatch } from './keyword-command.js';
-import { evolve, type KeywordState } from './keyword-state.js';
+import { evolve, RETIRED, type KeywordState } from './keyword-state.js';
 import { changeWatch, pause, updateCreditsNeeded, resume } from './lifecycle.js';
 
 /**
@@ -67,7 +67,7 @@ function changeKeyword(
   command: Extract<KeywordCommand, { kind: 'change-keyword' }>,
   state: KeywordState,
 ): KeywordEvent[] {
-  if (state.status === 'keyword-retired') throw Refusal.conflict('the keyword is retired');
+  if (state.status === 'keyword-retired') throw Refusal.conflict(RETIRED);
   if (state.status !== 'keyword') throw Refusal.notFound('keyword');
   if (command.expectedVersion !== state.version)
     throw Refusal.conflict('another request changed the keyword at the same time', STALE_VERSION);
@@ -125,7 +125,7 @@ function refuseDuplicates(watches: readonly Watch[]): void {
         [
           {
             path: 'sources',
-            message: `searches ${duplicate} and ${position} on ${source} have the same criteria`,
+            message: `searches ${duplicate} and ${position} on ${source} have the same criteria; remove one of them, or change its overrides`,
           },
         ],
       );
@@ -136,7 +136,8 @@ function refuseDuplicates(watches: readonly Watch[]): void {
 /** Returns the refusal of a watch because another active watch has the same search. */
 export function sameSearch({ watchId, keyword }: DuplicateWatch): Refusal {
   const owner = keyword ? ` of the keyword ${JSON.stringify(keyword.name)} (${keyword.id})` : '';
-  const message = `the active watch ${watchId}${owner} has the same search`;
+  const remedy = `use it, or pause or delete ${keyword ? 'the keyword' : 'it'} first`;
+  const message = `the active watch ${watchId}${owner} has the same search: ${remedy}`;
   return new Refusal('conflict', 'DUPLICATE_SEARCH', message, [{ path: 'criteria', message }]);
 }
 

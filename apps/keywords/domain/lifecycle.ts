@@ -2,7 +2,7 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { KeywordEventSchema, type KeywordEvent, type Watch } from '#contracts';
 import { Refusal } from '#kernel';
 import type { KeywordCommand, PauseCommand, ResumeCommand, DuplicateWatch } from './keyword-command.js';
-import { evolve, type KeywordState } from './keyword-state.js';
+import { evolve, RETIRED, type KeywordState } from './keyword-state.js';
 
 /**
  * Adds a reason for a pause. A reason that already applies changes nothing.
@@ -87,7 +87,7 @@ export function changeWatch(
 
 function requireAlive(state: KeywordState) {
   if (state.status === 'keyword' || state.status === 'watch') return state;
-  if (state.status === 'keyword-retired') throw Refusal.conflict('the keyword is retired');
+  if (state.status === 'keyword-retired') throw Refusal.conflict(RETIRED);
   throw Refusal.notFound(state.status === 'watch-retired' ? 'watch' : 'keyword');
 }
 

@@ -23,7 +23,7 @@ import { COMMANDS, subjectOf } from '#messaging';
 import { STORE } from '#platform';
 import { together, type Tx } from '#postgres';
 import { CommandPattern } from '#transport';
-import type { KeywordState } from '../domain/keyword-state.js';
+import { RETIRED, type KeywordState } from '../domain/keyword-state.js';
 import { reconcile } from '../domain/reconcile.js';
 import { isScheduled } from '../domain/schedule.js';
 import { Admission, startCreditsOf, type Admitted } from '../planning/admission.js';
@@ -253,9 +253,7 @@ function startingOf(watches: readonly Watch[], state: KeywordState): Watch[] {
 
 /** Returns the refusal of a change to a keyword that is retired or does not exist. */
 function refusalFor({ status }: KeywordState): Refusal {
-  return status === 'keyword-retired'
-    ? Refusal.conflict('the keyword is retired')
-    : Refusal.notFound('keyword');
+  return status === 'keyword-retired' ? Refusal.conflict(RETIRED) : Refusal.notFound('keyword');
 }
 
 function required(definition: KeywordDefinition | undefined): KeywordDefinition {

@@ -64,8 +64,8 @@ class CriteriaFieldsDto {
   @Optional() @IsNumber() @Min(0) priceMin?: number;
   @Optional() @IsNumber() @Min(0) priceMax?: number;
   @Optional() @IsString() sort?: string;
-  @Optional() @IsInt() @IsPositive() @Max(MAX_PAGE) page?: number;
-  @Optional() @IsInt() @IsPositive() @Max(MAX_PAGE) perPage?: number;
+  @Optional() @IsInt() @IsPositive() @Max(MAX_PAGE) @Described('Without effect') page?: number;
+  @Optional() @IsInt() @IsPositive() @Max(MAX_PAGE) @Described('Without effect') perPage?: number;
   @Optional()
   @IsObject()
   @Check((value) => jsonSizeFault(value, MAX_FILTERS_KIB), FREE_FORM)
@@ -101,7 +101,10 @@ export class GlobalCriteriaDto extends CriteriaFieldsDto {
 export class SearchDto {
   @Optional() @Id() id?: string;
   @Nullable() @IsString() @MaxLength(80) label?: string | null;
-  @Optional() @IsBoolean() overridesEnabled?: boolean;
+  @Optional()
+  @IsBoolean()
+  @Described('False: the overrides are stored, but not used. Default: true if the search has `overrides`')
+  overridesEnabled?: boolean;
   @Optional()
   @Nested(() => CriteriaDto)
   @Described('Keys that replace the same keys of the global criteria')
@@ -113,5 +116,10 @@ export class SourceEntryDto {
   @IsIn(SOURCE_IDS) source!: SourceId;
   @IsBoolean() enabled!: boolean;
   @Optional() @ListOf(() => SearchDto, 0, 100) searches?: SearchDto[];
-  @Nullable() @IsInt() @IsPositive() @Max(MAX_INTERVAL_SECONDS) refreshIntervalSeconds?: number | null;
+  @Nullable()
+  @IsInt()
+  @IsPositive()
+  @Max(MAX_INTERVAL_SECONDS)
+  @Described('Replaces the interval of the keyword for this source')
+  refreshIntervalSeconds?: number | null;
 }

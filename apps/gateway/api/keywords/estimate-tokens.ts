@@ -80,7 +80,11 @@ export class EstimateTokens {
         'this estimate is for a change of a keyword; request an estimate for a new keyword',
       );
     if (claims.body !== hashOf(body))
-      throw new Refusal('conflict', 'ESTIMATE_MISMATCH', 'the body differs from the body of the estimate');
+      throw new Refusal(
+        'conflict',
+        'ESTIMATE_MISMATCH',
+        'the body differs from the body of the estimate; request a new estimate',
+      );
     if (claims.until <= now.getTime() || claims.version !== PRICE_BOOK_VERSION)
       throw new Refusal('conflict', 'ESTIMATE_EXPIRED', 'the estimate is no longer valid; request a new one');
   }

@@ -37,22 +37,32 @@ import { RuleDto } from './rule.dto.js';
 /** A mute. A body can also contain a string, which is the `value` of a mute. */
 export class MuteDto {
   @IsString() @Length(1, 60) @NotBlank() value!: string;
-  @Optional() @IsIn(MUTE_TARGETS) target?: string;
-  @Nullable() @IsIn(SOURCE_IDS) source?: SourceId | null;
-  @Optional() @IsIn(MUTE_MATCHES) match?: string;
+  @Optional()
+  @IsIn(MUTE_TARGETS)
+  @Described('The part of an item that is compared. Default: `text`, which is the title and the body')
+  target?: string;
+  @Nullable() @IsIn(SOURCE_IDS) @Described('Only for this source; null for all') source?: SourceId | null;
+  @Optional()
+  @IsIn(MUTE_MATCHES)
+  @Described('Default: `exact` for the targets `author` and `community`, otherwise `word`')
+  match?: string;
 }
 
 /** A VIP. A body can also contain a string, which is the `handle` of a VIP. */
 export class VipDto {
   @IsString() @Length(1, 60) @NotBlank() handle!: string;
-  @Nullable() @IsIn(SOURCE_IDS) source?: SourceId | null;
+  @Nullable() @IsIn(SOURCE_IDS) @Described('Only for this source; null for all') source?: SourceId | null;
   @Nullable() @IsString() @MaxLength(120) note?: string | null;
 }
 
 /** A channel of a keyword, and how the channel gets the keyword's mentions. */
 export class KeywordChannelDto {
   @Id() channelId!: string;
-  @IsIn(['instant', 'hourly', 'daily', 'daily_brief', 'weekly_report']) mode!: string;
+  @IsIn(['instant', 'hourly', 'daily', 'daily_brief', 'weekly_report'])
+  @Described(
+    '`instant`: each mention immediately. `hourly`, `daily`: a digest. `daily_brief`: a daily digest with a short summary. `weekly_report`: a report with figures',
+  )
+  mode!: string;
 }
 
 /** When a keyword runs. All three keys are required. */
@@ -97,7 +107,12 @@ export class TreatmentDto {
   @Transform(({ value }) => instances(VipDto, value, 'handle', 100), { toClassOnly: true })
   vipAuthors?: VipDto[];
   @Optional() @ListOf(() => RuleDto, 0, 20) rules?: RuleDto[];
-  @Nullable() @IsIn(['low', 'medium', 'high']) spikeAlert?: string | null;
+  @Nullable()
+  @IsIn(['low', 'medium', 'high'])
+  @Described(
+    'Sensitivity of the alert for unusually many mentions in an hour; `high` fires most often. Null: no alert',
+  )
+  spikeAlert?: string | null;
   @Nullable()
   @IsInt()
   @Min(0)
@@ -125,15 +140,49 @@ export class KeywordBodyDto extends TreatmentDto {
   @HttpUrlOrEmpty()
   @Described('Address that receives the events; empty or null for none')
   webhookUrl?: string | null;
-  @Optional() @IsBoolean() aiEnabled?: boolean;
-  @Nullable() @IsIn(BUCKET_PRESETS) aiPreset?: string | null;
-  @Nullable() @IsString() @MaxLength(400) aiPrompt?: string | null;
-  @Nullable() @Nested(() => AgentStepDto) aiStep?: AgentStepDto | null;
-  @Optional() @IsBoolean() sentimentEnabled?: boolean;
-  @Optional() @IsBoolean() coBrandsEnabled?: boolean;
-  @Optional() @IsIn(SUBJECT_ROLES) subjectRole?: string;
-  @Optional() @IsIn(['all', 'rules']) webhookMode?: string;
-  @Optional() @IsArray() @ArrayMaxSize(5) @IsIn(WEBHOOK_EVENTS, { each: true }) webhookEvents?: string[];
+  @Optional()
+  @IsBoolean()
+  @Described('Sort mentions into buckets by `aiPreset`. Default: false')
+  aiEnabled?: boolean;
+  @Nullable()
+  @IsIn(BUCKET_PRESETS)
+  @Described('How buckets are formed; `custom` needs a language model (`LLM_URL`)')
+  aiPreset?: string | null;
+  @Nullable()
+  @IsString()
+  @MaxLength(400)
+  @Described(
+    'What is relevant, such as "the airline, not the river". With `custom`, also the task of the buckets',
+  )
+  aiPrompt?: string | null;
+  @Nullable()
+  @Nested(() => AgentStepDto)
+  @Described('Asks the language model about each mention; needs `LLM_URL`')
+  aiStep?: AgentStepDto | null;
+  @Optional()
+  @IsBoolean()
+  @Described('Read sentiment and intent, and charge for them. Default: true')
+  sentimentEnabled?: boolean;
+  @Optional()
+  @IsBoolean()
+  @Described('Find other brands in mentions; costs credits only for `ai_answers`. Default: false')
+  coBrandsEnabled?: boolean;
+  @Optional()
+  @IsIn(SUBJECT_ROLES)
+  @Described(
+    '`own`, `competitor`: sentiment is the stance toward the subject. `topic`: the mood of the text. Default: `own`',
+  )
+  subjectRole?: string;
+  @Optional()
+  @IsIn(['all', 'rules'])
+  @Described('`all`: the webhook gets every event. `rules`: only events that a rule sends. Default: `all`')
+  webhookMode?: string;
+  @Optional()
+  @IsArray()
+  @ArrayMaxSize(5)
+  @IsIn(WEBHOOK_EVENTS, { each: true })
+  @Described('Events of the keyword itself that the webhook gets too. Default: none')
+  webhookEvents?: string[];
   @Optional() @ListOf(() => KeywordChannelDto, 0, 5) channels?: KeywordChannelDto[];
   @Optional()
   @IsBoolean()

@@ -58,7 +58,7 @@ export class MentionExportController {
       throw new Refusal(
         'too-many',
         'TOO_MANY_REQUESTS',
-        `${MAX_CONCURRENT} exports of this account are already running`,
+        `${MAX_CONCURRENT} exports of this account are already running; wait until one ends`,
       );
     }
     const rows = await this.begin(accountId, filter, page);

@@ -37,7 +37,10 @@ export class MentionSeriesController {
     const filter = readMentionFilter(query, { buckets: false });
     const starts = bucketsOf(since, until, BUCKET_SECONDS[bucket]);
     if (starts.length > MAX_BUCKETS)
-      query.fault('since', `begins too early: a response has at most ${MAX_BUCKETS} buckets`);
+      query.fault(
+        'since',
+        `begins too early: a response has at most ${MAX_BUCKETS} buckets; choose a later time, or bucket=day`,
+      );
     query.finish();
     const series: SeriesRequest = { since, until, bucket, group };
     const rows = await this.mentions.series(accountId, filter, series);
@@ -78,7 +81,7 @@ function withEmptyBuckets(rows: readonly SeriesRow[], starts: readonly number[])
     throw Refusal.validation([
       {
         path: 'since',
-        message: `${groups.length} groups of ${starts.length} buckets are too many; a response has at most ${MAX_ROWS} rows`,
+        message: `${groups.length} groups of ${starts.length} buckets are too many; a response has at most ${MAX_ROWS} rows: choose a later time, or add filters`,
       },
     ]);
   const counts = new Map(rows.map(({ at, group, count }) => [`${at} ${group}`, count]));

@@ -20,8 +20,14 @@ export class WatchBodyDto {
   @Described('Address that receives the events; empty or null for none')
   webhookUrl?: string | null;
   @Nullable() @Nested(() => AgentStepDto) ai?: AgentStepDto | null;
-  @Optional() @IsBoolean() analysis?: boolean;
-  @Optional() @IsBoolean() backfill?: boolean;
+  @Optional()
+  @IsBoolean()
+  @Described('Read sentiment and intent, and charge for them. Default: false')
+  analysis?: boolean;
+  @Optional()
+  @IsBoolean()
+  @Described('Keep the items of the first check as mentions, and charge for them. Default: false')
+  backfill?: boolean;
 }
 
 /** The keys of a watch that a user can change. */

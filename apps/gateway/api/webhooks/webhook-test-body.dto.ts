@@ -1,11 +1,12 @@
 import { IsIn } from 'class-validator';
 import { EVENT_TYPES } from '#contracts';
-import { HttpUrl, Optional } from '../../http/validators.js';
+import { Described, HttpUrl, Optional } from '../../http/validators.js';
 
 /** The body of a webhook's test. */
 export class WebhookTestBodyDto {
   @HttpUrl() url!: string;
   @Optional()
   @IsIn(EVENT_TYPES, { message: 'must be a type of event' })
+  @Described('Type of the sample event. Default: `hn_item.created`')
   type?: string;
 }

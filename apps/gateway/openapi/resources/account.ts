@@ -113,7 +113,7 @@ export const accountRoutes: readonly Route[] = [
     operationId: 'changeAccount',
     summary: 'Change the account’s settings. A key that is absent in the body does not change',
     description:
-      '`timezone` sets the times of digests. `signatureVersion: legacy` sends `X-Signature` without a time, for old receivers. Free.',
+      '`timezone` sets the times of digests and weekly reports. `signatureVersion: legacy` sends `X-Signature` without a time, for old receivers. Free.',
     body: ref('AccountChange'),
     example: { timezone: 'Europe/Berlin' },
     answer: ref('Account'),

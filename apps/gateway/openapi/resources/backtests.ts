@@ -100,7 +100,7 @@ export const backtestRoutes: readonly Route[] = (['keywords', 'queries'] as cons
       operationId: base === 'keywords' ? 'backtestKeyword' : 'backtestQuery',
       summary: 'Test rules on the stored mentions of a keyword',
       description:
-        'Changes nothing. A key that is absent in the body has the keyword’s value. The readings of the mentions are not repeated. Can return 429 while another backtest of the account runs. Free.',
+        'Changes nothing. A key that is absent in the body has the keyword’s value. The readings of the mentions are not repeated. Tests at most 200,000 mentions, the newest. Can return 429 while another backtest of the account runs. Free.',
       parameters: [keyword],
       body: ref('BacktestBody'),
       example: { [base === 'keywords' ? 'min_relevance' : 'minRelevance']: 40 },
@@ -113,7 +113,7 @@ export const backtestRoutes: readonly Route[] = (['keywords', 'queries'] as cons
       operationId: base === 'keywords' ? 'backtestItemsOfKeyword' : 'backtestItemsOfQuery',
       summary: 'List the items of a backtest, newest first',
       description:
-        'A page can have fewer items than `limit` although later pages have items. With `fired=true`, can return 429 while another such page of the account is read.',
+        'A page can have fewer items than `limit` although later pages have items. With `fired=true`, can return 429 while another such page of the account is read. Returns 404 for a backtest that is older than 24 hours. Free.',
       parameters: [keyword, inPath('backtest', 'Id of the backtest'), FIRED, ...paging()],
       answer: pageOf('data', ref('BacktestItem')),
     },

@@ -61,7 +61,10 @@ export const deliverySchemas: Readonly<Record<string, Schema>> = {
     watchId: described('Null for an event of the keyword itself', nullable(ID)),
     endpoint: described('Address without its query, or `channel:<id>`', TEXT),
     target: described('The target. An event has one delivery for each target', target),
-    state: oneOf(DELIVERY_STATES),
+    state: described(
+      '`retrying`: another attempt is due. `given_up`: no attempt is due, and none has succeeded',
+      oneOf(DELIVERY_STATES),
+    ),
     nextAttemptAt: nullable(INSTANT),
     attempts: described('Oldest first', listOf(ref('Attempt'))),
   }),
@@ -149,7 +152,8 @@ export const deliveryRoutes: readonly Route[] = [
     path: '/v1/deliveries',
     operationId: 'listDeliveries',
     summary: 'List deliveries that have had an attempt, newest first',
-    description: 'A delivery sends one event to one target. It is listed with all its attempts. Free.',
+    description:
+      'A delivery sends one event to one target. It is listed with all its attempts. The time of its first attempt determines the order, and is compared with `since`. Free.',
     parameters: [
       keyword,
       watch,
@@ -185,7 +189,8 @@ export const deliveryRoutes: readonly Route[] = [
     method: 'get',
     path: '/v1/endpoints',
     operationId: 'listEndpoints',
-    summary: 'List the webhook addresses of keywords and watches, and other addresses that fail',
+    summary:
+      'List the webhook addresses of keywords and watches, and other addresses that fail or are disabled',
     description:
       'Each endpoint shows the time from which on every attempt has failed. An address that fails for 5 days, or answers 410, is disabled. Free.',
     parameters: paging(),
@@ -210,7 +215,7 @@ export const deliveryRoutes: readonly Route[] = [
     path: '/v1/webhooks/test',
     operationId: 'testWebhook',
     summary: 'Send a signed test event, and return the response of the receiver',
-    description: 'Returns 429 after 20 tests in a minute.',
+    description: 'Returns 429 after 20 tests of webhooks and channels of the account in a minute. Free.',
     body: ref('WebhookTestBody'),
     example: { url: 'https://example.com/hooks/earshot' },
     answer: ref('WebhookTest'),

@@ -15,13 +15,15 @@ import {
   type Schema,
   SOURCE,
 } from '../schema.js';
+import { WARNINGS } from './keyword-schemas.js';
 
+const CHARGED = 'Also contains the readings of items, which are not quoted';
 const day = object({
   date: DATE,
-  quotedChecks: NUMBER,
+  quotedChecks: described('Number of checks that were planned, according to the interval', NUMBER),
   quotedCredits: NUMBER,
   chargedChecks: NUMBER,
-  chargedCredits: NUMBER,
+  chargedCredits: described(CHARGED, NUMBER),
 });
 
 export const estimateSchemas: Readonly<Record<string, Schema>> = {
@@ -88,10 +90,7 @@ export const estimateSchemas: Readonly<Record<string, Schema>> = {
           TEXT,
         ),
         estimateTokenExpiresAt: INSTANT,
-        warnings: described(
-          'Parts of the body that would be stored but have no effect',
-          listOf(ref('Fault')),
-        ),
+        warnings: described(WARNINGS, listOf(ref('Fault'))),
       }),
       object({
         valid: { const: false },
@@ -109,7 +108,7 @@ export const estimateSchemas: Readonly<Record<string, Schema>> = {
     since: INSTANT,
     until: INSTANT,
     quotedCredits: NUMBER,
-    chargedCredits: NUMBER,
+    chargedCredits: described(CHARGED, NUMBER),
     bySource: listOf(
       object({ source: SOURCE, quotedCredits: NUMBER, chargedCredits: NUMBER, days: listOf(day) }),
     ),

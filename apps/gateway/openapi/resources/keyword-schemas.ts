@@ -116,12 +116,16 @@ const modelWarnings = described(
   listOf(ref('Fault')),
 );
 
+/** The warnings of a created keyword, and of an estimate. */
+export const WARNINGS =
+  'Parts of the body that have no effect, and another keyword with exactly the same searches, which reports and costs everything a second time';
+
 export const keywordSchemas: Readonly<Record<string, Schema>> = {
   Feed: object({ atomUrl: TEXT, jsonUrl: TEXT }),
   Keyword: object(keyword, { warnings: modelWarnings }),
   CreatedKeyword: object({
     ...keyword,
-    warnings: described('Parts of the body that are stored but have no effect', listOf(ref('Fault'))),
+    warnings: described(WARNINGS, listOf(ref('Fault'))),
   }),
   ChangedKeyword: object(
     { ...keyword, resetSearches: listOf(ref('ResetSearch')) },
@@ -136,7 +140,7 @@ export const keywordSchemas: Readonly<Record<string, Schema>> = {
     isActive: BOOLEAN,
     pausedReason,
     lastCheckedAt: nullable(INSTANT),
-    lastStatus: nullable(TEXT),
+    lastStatus: described('`completed` or `failed`; null before the first check', nullable(TEXT)),
   }),
   ResetSearch: described(
     'A search that started over because its criteria changed',

@@ -140,7 +140,8 @@ export const keywordRoutes: readonly Route[] = [
   ...underBothNames('quote', '/{id}/quote', {
     method: 'get',
     summary: 'Compare the quoted and the charged credits of a keyword',
-    description: 'Grouped by source and UTC day. Free.',
+    description:
+      'Grouped by source and UTC day. The charged credits also contain the readings of items, which are not quoted. Free.',
     parameters: [id, since('30 days before `until`'), UNTIL],
     answer: ref('Quote'),
   }),

@@ -35,7 +35,10 @@ export const marketSchemas: Readonly<Record<string, Schema>> = {
         at: INSTANT,
         price: NUMBER,
         previousPrice: price,
-        event: described('Null if the listing already existed when Earshot first saw it', nullable(TEXT)),
+        event: described(
+          '`listing.created`, `listing.price_changed` or `listing.delisted`. Null if the listing already existed when Earshot first saw it',
+          nullable(TEXT),
+        ),
       }),
     ),
     summary: object({
@@ -129,9 +132,10 @@ export const marketRoutes: readonly Route[] = [
     path: '/v1/vinted/market-stats',
     operationId: 'marketStats',
     summary: 'Get statistics of the observed listings for each UTC day',
-    description: 'Requires exactly one of `criteria_hash`, `keyword_id`, `brand_id` and `catalog_id`.',
+    description:
+      'Requires exactly one of `criteria_hash`, `keyword_id`, `brand_id` and `catalog_id`. The window is at most 366 days long. Free.',
     parameters: [
-      inQuery('criteria_hash', 'Listings of this search'),
+      inQuery('criteria_hash', 'Listings of this search: `criteriaHash` of its watch'),
       inQuery('keyword_id', 'Listings of this keyword'),
       inQuery('brand_id', 'Listings of this brand; also requires `market`'),
       inQuery('catalog_id', 'Listings of this catalogue; also requires `market`'),

@@ -60,7 +60,10 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
       bucket: described('Group of the keyword’s `aiPreset`', nullable(object({ key: TEXT, label: TEXT }))),
       coBrands: described('Other brands than the subject that the mention names', listOf(TEXT)),
       ai: described('Answer of the agent step', nullable(ref('AgentAnswer'))),
-      storyId: described('The same for mentions of the same story, across sources', nullable(TEXT)),
+      storyId: described(
+        'The same for mentions of the same story, across sources. Null for replies, comments and answers, and for mentions with neither a link nor enough text',
+        nullable(TEXT),
+      ),
       listing: described('Only for vinted', itemObject),
       dropped: described('Reason why the mention was not pushed; null if it was not dropped', dropped),
     },

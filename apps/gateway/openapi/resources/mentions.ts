@@ -10,19 +10,21 @@ const mode = inQuery(
   { ...oneOf(['text', 'semantic']), default: 'text' },
 );
 
-/** The filters of a list of mentions. */
-export const filters = [
+const ORDER = '`desc`: newest first; `asc`: oldest first';
+const Q =
+  'Words and "phrases" that must all be in the title or the text, in upper or lower case. Each `q` has up to 200 characters; one search can have at most 50 words and phrases.';
+/** `q` of a route that can search by meaning. */
+const textOrQuestion = repeated(
+  'q',
+  `${Q} With \`mode=semantic\`, \`q\` is required and is a question: up to 1,000 characters, at most 5 questions. The score of a mention is its nearness to the nearest question.`,
+  { type: 'string', maxLength: 1000 },
+);
+
+/** The filters of mentions, for routes that search only the text. */
+export const textFilters = [
   repeated('source', 'Only this source.', oneOf(SOURCE_IDS)),
   repeated('author', 'Only this author: the exact handle.'),
-  repeated(
-    'q',
-    'Words and "phrases" that must all be in the title or the text, in upper or lower case. Each `q` has up to 200 characters; one search can have at most 50 words and phrases. With `mode=semantic`, `q` is required and is a question: up to 1,000 characters, at most 5 questions. The score of a mention is its nearness to the nearest question.',
-    {
-      type: 'string',
-      maxLength: 1000,
-    },
-  ),
-  mode,
+  repeated('q', Q, { type: 'string', maxLength: 200 }),
   repeated('sentiment', 'Only this sentiment.', oneOf(SENTIMENTS)),
   repeated('intent', 'Only this intent.', oneOf(INTENTS)),
   repeated('keyword', 'Only this keyword.', ID),
@@ -40,11 +42,13 @@ export const filters = [
     'Only mentions with at least this relevance, and mentions whose relevance was not read.',
     { type: 'integer', minimum: 0, maximum: 100 },
   ),
-  inQuery('order', '`desc`: newest first; `asc`: oldest first', {
+  inQuery('order', ORDER, {
     ...oneOf(['asc', 'desc']),
     default: 'desc',
   }),
 ];
+/** The filters of a list that can also be searched by meaning. */
+const filters = [...textFilters.flatMap((one) => (one.name === 'q' ? [textOrQuestion, mode] : [one]))];
 
 const SEMANTIC =
   'Free, except with `mode=semantic`, which costs 2 credits for each `q` and returns 402 before any work if the credits are not sufficient. The same question with the same filters is free for ten minutes, including its next pages; `meta.credits_used` is the cost of this request. A semantic search finds at most 200 mentions on all pages together.';
@@ -87,7 +91,7 @@ export const mentionRoutes: readonly Route[] = [
       ),
       since('for hours, 24 hours before `until`; for days, 30 days before `until`'),
       UNTIL,
-      ...filters.filter(({ name }) => !['order', 'bucket', 'mode'].includes(String(name))),
+      ...textFilters.filter(({ name }) => !['order', 'bucket'].includes(String(name))),
     ],
     answer: ref('MentionSeries'),
   },
@@ -105,7 +109,7 @@ export const mentionRoutes: readonly Route[] = [
       inQuery('limit', 'Maximum number of rows', { type: 'integer', minimum: 1, maximum: 100, default: 10 }),
       since('30 days before `until`'),
       UNTIL,
-      ...filters.filter(({ name }) => !['order', 'mode'].includes(String(name))),
+      ...textFilters.filter(({ name }) => name !== 'order'),
     ],
     answer: object({
       data: listOf(object({ value: TEXT, source: SOURCE, count: INTEGER })),
@@ -120,7 +124,7 @@ export const mentionRoutes: readonly Route[] = [
     operationId: 'exportMentions',
     summary: 'Export mentions as a streamed file',
     description:
-      'The first line of a CSV contains the column names, which are the keys of a mention. The order is oldest first unless `order=desc`. To continue an interrupted export, send `after` with the same filters; the line of column names is then omitted. Text that a spreadsheet would run as a formula gets an apostrophe in front. An account can run four exports at the same time in each replica of the gateway. Free.',
+      'A line of NDJSON contains a whole mention. A CSV has fewer columns; its first line contains their names, which are keys of a mention, such as `author` and `engagement.likes`. The order is oldest first unless `order=desc`. To continue an interrupted export, send `after` with the same filters; the line of column names is then omitted. Text that a spreadsheet would run as a formula gets an apostrophe in front. An account can run four exports at the same time in each replica of the gateway; a further export gets 429. Free.',
     parameters: [
       inQuery('format', 'File format, with one mention for each line', {
         ...oneOf(['csv', 'ndjson']),
@@ -129,7 +133,9 @@ export const mentionRoutes: readonly Route[] = [
       inQuery('after', 'Id of the last mention that arrived', ID),
       since('24 hours ago'),
       UNTIL,
-      ...filters.filter(({ name }) => name !== 'mode'),
+      ...textFilters.map((one) =>
+        one.name === 'order' ? inQuery('order', ORDER, { ...oneOf(['asc', 'desc']), default: 'asc' }) : one,
+      ),
     ],
     files: { 'text/csv': TEXT, 'application/x-ndjson': TEXT },
   },
@@ -148,7 +154,8 @@ export const mentionRoutes: readonly Route[] = [
     path: '/v1/mentions/{id}',
     operationId: 'changeMention',
     summary: 'Label a mention, or correct its sentiment, intent or relevance',
-    description: 'The stored event never changes.',
+    description:
+      'A key that is absent in the body does not change; null removes the labels or the correction. The stored event never changes. Free.',
     parameters: [mention],
     body: ref('MentionChange'),
     example: { labels: ['starred'], sentiment: 'positive' },

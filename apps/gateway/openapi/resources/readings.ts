@@ -5,7 +5,7 @@ import {
   described,
   FREE_FORM,
   ID,
-  INSTANT,
+  INSTANT_SENT,
   INTEGER,
   listOf,
   nullable,
@@ -45,7 +45,7 @@ export const readingSchemas: Readonly<Record<string, Schema>> = {
     version: nullable(TEXT),
   }),
   Reading: object({
-    kind: described('`language`, `relevance`, `analysis`, `bucket`, `agent_step`', TEXT),
+    kind: described('`language`, `relevance`, `analysis`, `co_brands`, `bucket`, `agent_step`', TEXT),
     reader: described('`local`, or `llm` for the language model of the installation', TEXT),
     model: TEXT,
     version: TEXT,
@@ -53,14 +53,20 @@ export const readingSchemas: Readonly<Record<string, Schema>> = {
     durationMs: described('Processing time of this item in its batch', INTEGER),
     costCredits: INTEGER,
     detail: described('The reason, as text for people', nullable(TEXT)),
-    result: { description: 'The value that was read, before corrections' },
+    result: {
+      description:
+        'The value that was read, before corrections. Null for `co_brands`: see `coBrands` of the mention',
+    },
   }),
   ReadingAccuracy: object({
     reader: TEXT,
     model: TEXT,
     version: TEXT,
     field: oneOf(['sentiment', 'intent', 'relevance']),
-    n: described('Number of corrected mentions', INTEGER),
+    n: described(
+      'Number of mentions with a correction, including corrections that equal the reading',
+      INTEGER,
+    ),
     agreement: described(
       'Share of mentions for which person and reader chose the same value; all shares here are from 0 to 1',
       NUMBER,
@@ -85,7 +91,7 @@ export const readingRoutes: readonly Route[] = [
       'One row for each version of each reader and each `field`. A correction that equals the reading counts as agreement. Relevance is compared as relevant (50 or more) and irrelevant. Free.',
     parameters: [
       repeated('keyword', 'Only this keyword.', ID),
-      inQuery('since', 'Only mentions that were found at this time or later', INSTANT),
+      inQuery('since', 'Only mentions that were found at this time or later', INSTANT_SENT),
     ],
     answer: object({ data: listOf(ref('ReadingAccuracy')) }),
   },

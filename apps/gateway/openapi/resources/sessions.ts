@@ -44,7 +44,10 @@ export const sessionSchemas: Readonly<Record<string, Schema>> = {
     current: described('True if this request uses the session', BOOLEAN),
   }),
   SignUpOptions: object({
-    signUp: described('`SIGN_UP`', oneOf(['off', 'invite', 'open'])),
+    signUp: described(
+      'The setting `SIGN_UP`: `off`: nobody can sign up; `invite`: the first account, and then invited people; `open`: everybody who confirms an address',
+      oneOf(['off', 'invite', 'open']),
+    ),
     isFirst: described(
       'True if there is no account yet: signing up then needs the code that `npm start` printed',
       BOOLEAN,
@@ -74,7 +77,7 @@ export const sessionRoutes: readonly Route[] = [
     operationId: 'signUp',
     summary: 'Sign up with a code, or get a code by mail',
     description:
-      'With the code of the first account, of an invitation or of a mail, returns 201 with a session, and sets its cookie. Without a code, with `SIGN_UP=open`, returns 202 for any address, and sends a mail with a link. If the address belongs to a member: returns 409 with a code, and the same 202 without a code.',
+      'With the code of the first account, of an invitation or of a mail, returns 201 with a session, and sets its cookie. Without a code, with `SIGN_UP=open`, returns 202 for any address, and sends a mail with a link. If the address belongs to a member: returns 409 with a code, and the same 202 without a code. Returns 403 with `SIGN_UP=off`, and 429 after 3 requests for a mail to the same address in 15 minutes.',
     body: ref('SignUp'),
     example: { email: 'ada@example.org', password: 'four words in a row', code: '7K3M-Q9TD' },
     status: 201,
@@ -136,7 +139,8 @@ export const sessionRoutes: readonly Route[] = [
     path: '/v1/auth/password/reset',
     operationId: 'askForPasswordReset',
     summary: 'Ask for a link to reset a forgotten password. Returns 202 for any address',
-    description: 'Without a mail server, `command` is the command with which the operator gets the link.',
+    description:
+      'Without a mail server, `command` is the command with which the operator gets the link; otherwise it is null. Returns 429 after 3 requests for a mail to the same address in 15 minutes.',
     body: ref('PasswordReset'),
     example: { email: 'ada@example.org' },
     status: 202,
@@ -150,7 +154,8 @@ export const sessionRoutes: readonly Route[] = [
     path: '/v1/auth/password/reset/confirm',
     operationId: 'resetPassword',
     summary: 'Choose a new password with the token of the link. All sessions of the member end',
-    description: '10 to 200 characters; common passwords are refused. A token can be used only once.',
+    description:
+      '10 to 200 characters; common passwords are refused. A token is valid for one hour, and can be used only once.',
     body: ref('PasswordResetConfirm'),
     example: { token: 'Zk3…', new_password: 'other words in a row' },
     status: 204,

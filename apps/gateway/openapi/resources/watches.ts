@@ -38,7 +38,7 @@ export const watchSchemas: Readonly<Record<string, Schema>> = {
     createdAt: INSTANT,
     updatedAt: INSTANT,
     lastCheckedAt: nullable(INSTANT),
-    lastStatus: nullable(TEXT),
+    lastStatus: described('`completed` or `failed`; null before the first check', nullable(TEXT)),
   }),
 };
 

@@ -823,7 +823,7 @@ export type Made = Message<"earshot.commands.v1.Made"> & {
   id: string;
 
   /**
-   * For a keyword: parts that are stored but have no effect.
+   * For a keyword: parts that have no effect, and another keyword with exactly the same searches.
    *
    * @generated from field: repeated earshot.commands.v1.Detail warnings = 2;
    */
@@ -1626,7 +1626,7 @@ export type CreateReplay = Message<"earshot.commands.v1.CreateReplay"> & {
   url?: string | undefined;
 
   /**
-   * Empty: all types.
+   * Empty: all types of events about items, and the types in the keyword's `webhookEvents`.
    *
    * @generated from field: repeated string types = 8;
    */
@@ -2209,7 +2209,8 @@ export type ReadBacktest = Message<"earshot.commands.v1.ReadBacktest"> & {
   afterId: string;
 
   /**
-   * Only items for which a tested rule fires, or for which a rule fired when the mention was stored.
+   * Only items for which a tested rule fires, or for which a rule fired when the mention was stored but would not
+   * fire now.
    *
    * @generated from field: bool only_fired = 8;
    */

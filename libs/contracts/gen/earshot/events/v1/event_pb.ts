@@ -76,7 +76,7 @@ export type Event = Message<"earshot.events.v1.Event"> & {
   envelope: Uint8Array;
 
   /**
-   * True if the ordinary push is allowed. False for events of a baseline and for dropped events.
+   * True if the ordinary push is allowed. False for backfilled and for dropped events.
    *
    * @generated from field: bool push = 10;
    */
@@ -157,7 +157,8 @@ export type Event = Message<"earshot.events.v1.Event"> & {
   relevanceReason: string;
 
   /**
-   * Mentions of the same story have the same id; empty if the item has neither a link nor enough text.
+   * Mentions of the same story have the same id. Empty if the item has neither a link nor enough text, and for replies,
+   * comments and answers.
    *
    * @generated from field: string story_id = 23;
    */
@@ -441,7 +442,7 @@ export const BucketSchema: GenMessage<Bucket> = /*@__PURE__*/
  */
 export type ReadingRecord = Message<"earshot.events.v1.ReadingRecord"> & {
   /**
-   * language, relevance, analysis, story, bucket, agent_step, embedding
+   * language, relevance, analysis, co_brands, bucket, agent_step
    *
    * @generated from field: string kind = 1;
    */
@@ -501,7 +502,7 @@ export const ReadingRecordSchema: GenMessage<ReadingRecord> = /*@__PURE__*/
  */
 export type EventCharge = Message<"earshot.events.v1.EventCharge"> & {
   /**
-   * analysis, bucket, agent_step
+   * analysis, bucket, co_brands, agent_step
    *
    * @generated from field: string operation = 1;
    */

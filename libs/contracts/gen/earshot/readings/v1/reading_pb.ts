@@ -110,7 +110,7 @@ export const ItemsReadSchema: GenMessage<ItemsRead> = /*@__PURE__*/
   messageDesc(file_earshot_readings_v1_reading, 1);
 
 /**
- * What was read about one item. Language, relevance and story are always read.
+ * What was read about one item. Language, relevance and story are always read, even without analysis.
  *
  * @generated from message earshot.readings.v1.ItemReading
  */
@@ -149,7 +149,8 @@ export type ItemReading = Message<"earshot.readings.v1.ItemReading"> & {
   analysis?: Analysis | undefined;
 
   /**
-   * Items that tell the same story have the same id; empty if the item has neither a link nor enough text.
+   * Items that tell the same story have the same id. Empty if the item has neither a link nor enough text, and for
+   * replies, comments and answers.
    *
    * @generated from field: string story_id = 6;
    */

@@ -127,7 +127,7 @@ export type ReplayRequested = Message<"earshot.replays.v1.ReplayRequested"> & {
   url: string;
 
   /**
-   * Empty: all types.
+   * Empty: all types of events about items, and the types in the keyword's `webhookEvents`.
    *
    * @generated from field: repeated string types = 6;
    */
