@@ -50,7 +50,9 @@ export function addMemberCommands(program: Command): void {
     });
   members
     .command('set-role')
-    .description('change the role of a member; an account keeps at least one owner')
+    .description(
+      'change the role of a member, immediately for sessions and within 5 seconds for keys; an account keeps at least one owner',
+    )
     .requiredOption('--account <id>', 'the account', id)
     .requiredOption('--member <id>', 'the member', id)
     .requiredOption('--role <role>', 'owner, editor or viewer')
@@ -63,7 +65,9 @@ export function addMemberCommands(program: Command): void {
     });
   members
     .command('remove')
-    .description('remove a member: the sessions end immediately, and the keys of the member are revoked')
+    .description(
+      'remove a member: the sessions end immediately, and the keys of the member are revoked (gateways can accept them for up to 5 seconds)',
+    )
     .requiredOption('--account <id>', 'the account', id)
     .requiredOption('--member <id>', 'the member', id)
     .action(async ({ account, member }: { account: string; member: string }) => {

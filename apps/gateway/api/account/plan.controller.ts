@@ -47,7 +47,7 @@ export class PlanController {
       throw new Refusal(
         'forbidden',
         'FORBIDDEN',
-        'only the operator of this installation can change plans and add credits (PLAN_CHANGES is cli)',
+        'only the operator of this installation can change plans and add credits (PLAN_CHANGES is cli); ask the operator',
       );
   }
 }

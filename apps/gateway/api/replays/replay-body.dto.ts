@@ -22,7 +22,7 @@ export class ReplayBodyDto {
   @IsArray()
   @ArrayMinSize(1)
   @ArrayMaxSize(EVENT_TYPES.length)
-  @IsIn(EVENT_TYPES, { each: true, message: 'each value must be a type of event' })
+  @IsIn(EVENT_TYPES, { each: true, message: 'each value must be a type of event, such as hn_item.created' })
   @Described(
     'Only events of these types are replayed. Default: all types of events about items, and the types of events about the keyword itself that its `webhookEvents` contains',
   )

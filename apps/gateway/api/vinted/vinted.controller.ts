@@ -93,7 +93,7 @@ function marketOf(query: QueryReader): string | undefined {
   const given = query.one('market');
   if (given === undefined) return undefined;
   const market = vintedMarketOf(given);
-  if (!market) query.fault('market', 'is not a market of vinted');
+  if (!market) query.fault('market', 'is not a market of vinted, such as fr, uk or us');
   return market?.code;
 }
 

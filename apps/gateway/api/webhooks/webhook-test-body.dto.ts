@@ -6,7 +6,7 @@ import { Described, HttpUrl, Optional } from '../../http/validators.js';
 export class WebhookTestBodyDto {
   @HttpUrl() url!: string;
   @Optional()
-  @IsIn(EVENT_TYPES, { message: 'must be a type of event' })
+  @IsIn(EVENT_TYPES, { message: 'must be a type of event, such as hn_item.created' })
   @Described('Type of the sample event. Default: `hn_item.created`')
   type?: string;
 }

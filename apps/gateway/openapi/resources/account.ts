@@ -65,14 +65,17 @@ export const accountSchemas: Readonly<Record<string, Schema>> = {
       INTEGER,
     ),
     usedThisPeriod: INTEGER,
-    bySource: mapOf(INTEGER),
+    bySource: described(
+      'The part of `usedThisPeriod` that has a source. Semantic questions and analyses have none',
+      mapOf(INTEGER),
+    ),
     byOperation: mapOf(INTEGER),
   }),
   Movement: object({
     id: TEXT,
     at: INSTANT,
     kind: oneOf(KINDS),
-    amount: INTEGER,
+    amount: described('Negative for credits that were spent or have expired', INTEGER),
     balanceAfter: INTEGER,
     operation: nullable(TEXT),
     source: nullable(TEXT),
@@ -103,7 +106,7 @@ export const accountRoutes: readonly Route[] = [
     path: '/v1/account',
     operationId: 'getAccount',
     summary: 'Get the account and its settings',
-    description: 'The account of the key. Free.',
+    description: 'The account of the key or of the session. Free.',
     answer: ref('Account'),
   },
   {

@@ -89,7 +89,7 @@ export const exploreRoutes: readonly Route[] = [
     operationId: 'startExplore',
     summary: 'Ask sources a question once',
     description:
-      'Scheduled checks come first; after a minute, a source is asked even if checks wait. Each source that answers costs 2 credits; a source that fails costs nothing. At most 5 Explores of an account run at the same time.',
+      'Scheduled checks come first; after a minute, a source is asked even if checks wait. Each source that answers costs 2 credits; a source that fails costs nothing. A source that has not answered after 30 minutes fails. At most 5 Explores of an account run at the same time; a further Explore gets 409.',
     parameters: [TOKEN],
     status: 202,
     answer: object({ id: ID, status }),

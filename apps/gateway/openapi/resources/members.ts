@@ -99,7 +99,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'createKey',
     summary: 'Create an API key. Only this answer shows the key',
     description:
-      'For owners and editors. A key never has more rights than the member who created it. When that member is removed, the key is revoked.',
+      'For owners and editors. An account has at most 200 active keys. A key never has more rights than the member who created it. When that member is removed, the key is revoked.',
     body: ref('KeyBody'),
     example: { name: 'Reports', scope: 'read', expires_at: '2027-01-01T00:00:00Z' },
     status: 201,
@@ -163,7 +163,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'changeMember',
     summary: 'Change the role of a member',
     description:
-      'The new role applies immediately to the sessions and the keys of the member. Returns 409 for the last owner of the account.',
+      'For owners. The new role applies immediately to the sessions of the member, and within 5 seconds to the member’s keys. Returns 409 for the last owner of the account.',
     parameters: [inPath('id', 'The member')],
     body: ref('MemberChange'),
     example: { role: 'viewer' },
@@ -177,7 +177,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'removeMember',
     summary: 'Remove a member',
     description:
-      'The sessions of the member end immediately, and the member’s keys are revoked. Returns 409 for the last owner of the account.',
+      'For owners. The sessions of the member end immediately, and the member’s keys are revoked: gateways can accept them for up to 5 seconds. Returns 409 for the last owner of the account.',
     parameters: [inPath('id', 'The member')],
     status: 204,
     needsSession: true,
@@ -188,7 +188,8 @@ export const memberRoutes: readonly Route[] = [
     path: '/v1/invitations',
     operationId: 'inviteMember',
     summary: 'Invite a person. Only this answer shows the code, which is valid for 7 days',
-    description: 'A second invitation of the same address ends the first invitation.',
+    description:
+      'For owners. Earshot sends no mail: give the person `url` or `code`. A second invitation of the same address ends the first invitation. An account has at most 200 members and open invitations. Returns 403 with `SIGN_UP=off`.',
     body: ref('InvitationBody'),
     example: { email: 'bob@example.org', role: 'editor' },
     status: 201,
@@ -201,7 +202,8 @@ export const memberRoutes: readonly Route[] = [
     path: '/v1/invitations',
     operationId: 'listInvitations',
     summary: 'List invitations',
-    description: 'Lists only invitations that can be accepted, newest first, without their codes.',
+    description:
+      'For owners. Lists only invitations that can be accepted, newest first, without their codes.',
     parameters: [...paging()],
     answer: pageOf('data', ref('Invitation')),
     refusals: [403],
@@ -214,7 +216,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'revokeInvitation',
     summary: 'Revoke an invitation',
     description:
-      'The code of the invitation cannot be used any more. Returns 404 for an invitation that was accepted: remove the member instead.',
+      'For owners. The code of the invitation cannot be used any more. Returns 404 for an invitation that was accepted: remove the member instead.',
     parameters: [inPath('id', 'The invitation')],
     status: 204,
     needsSession: true,
@@ -237,7 +239,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'rotateSigningSecret',
     summary: 'Replace the secret that signs webhooks',
     description:
-      'For 24 hours, deliveries are signed with both secrets. A second rotation in this time ends the oldest secret immediately.',
+      'For owners. For 24 hours, deliveries are signed with both secrets. A second rotation in this time ends the oldest secret immediately.',
     answer: ref('SigningSecret'),
     needsSession: true,
   },

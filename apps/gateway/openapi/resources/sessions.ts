@@ -127,7 +127,8 @@ export const sessionRoutes: readonly Route[] = [
     path: '/v1/auth/password',
     operationId: 'changePassword',
     summary: 'Change the password. All other sessions of the member end',
-    description: 'Needs the present password. 10 to 200 characters; common passwords are refused.',
+    description:
+      'Needs the present password; a wrong one counts as a failed sign-in. A password has 10 to 200 characters; common passwords are refused.',
     body: ref('PasswordChange'),
     example: { current_password: 'four words in a row', new_password: 'other words in a row' },
     status: 204,
