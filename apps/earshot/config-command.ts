@@ -6,7 +6,7 @@ import { sourceSettings } from '#sources';
 export function addConfigCommand(program: Command): void {
   program
     .command('config')
-    .description('print every setting with its default')
+    .description('print every setting with its default, and the settings of the sources')
     .action(() => {
       const width = Math.max(...Object.keys(SETTINGS).map((name) => name.length));
       for (const [name, spec] of Object.entries(SETTINGS)) {
@@ -20,7 +20,7 @@ export function addConfigCommand(program: Command): void {
   For each source (ID in capitals, for example SOURCE_REDDIT_URL):
     SOURCE_<ID>_URL      replaces scheme, host and port of its requests
     SOURCE_<ID>_ENABLED  false disables the source; vinted is disabled unless this is true
-    SOURCE_<ID>_LANES    number of lanes that share its work; each lane belongs to one polling replica
+    SOURCE_<ID>_LANES    number of lanes that share its work, 1 to 64 (default: 1); each lane belongs to one polling replica
 
   Credentials of the sources (docs/sources describes how to get them):
   ${ofSources.map(({ name, description }) => `  ${name.padEnd(wide)}  ${description}`).join('\n')}

@@ -2086,7 +2086,7 @@ export type RanAnalysis = Message<"earshot.commands.v1.RanAnalysis"> & {
   bodyJson: string;
 
   /**
-   * The price of the mentions that were processed.
+   * The price of the mentions with a result.
    *
    * @generated from field: int32 cost_credits = 2;
    */
