@@ -9,6 +9,7 @@ import {
   crowdedAddresses,
   returnPending,
   savePending,
+  waitingTimes,
   type ClaimedDelivery,
   type ClaimLimits,
 } from './attempts/pending-deliveries.js';
@@ -201,6 +202,27 @@ describe('waiting deliveries', () => {
     expect(await claimPending(delivery.database, LIMITS)).toEqual([]);
     await pause('-1 second');
     expect(await claimPending(delivery.database, LIMITS)).toHaveLength(2);
+  });
+
+  it('are late only after the time of their next attempt, and not while their endpoint has asked the sender to wait', async () => {
+    await delivery.database.query('DELETE FROM pending_deliveries');
+    expect(await waitingTimes(delivery.database)).toEqual({ oldest: null, late: null });
+    await wait('http://late.example.org/', 1);
+    const set = (firstAt: string, dueAt: string) =>
+      delivery.database.query(
+        'UPDATE pending_deliveries SET first_at = now() + $1::interval, due_at = now() + $2::interval',
+        [firstAt, dueAt],
+      );
+    await set('-3 hours', '1 hour');
+    const { oldest, late } = await waitingTimes(delivery.database);
+    expect([Math.round(oldest! / 60), late]).toEqual([180, null]);
+    await set('-3 hours', '-10 minutes');
+    expect(Math.round((await waitingTimes(delivery.database)).late! / 60)).toBe(10);
+    await delivery.database.query(
+      `INSERT INTO webhook_endpoints (account_id, endpoint, paused_until) VALUES ($1, 'http://late.example.org/', now() + interval '1 minute')`,
+      [delivery.accountId],
+    );
+    expect((await waitingTimes(delivery.database)).late).toBeNull();
   });
 
   it('delay later messages of their channel if they wait for their first attempt, but not after a failed attempt', async () => {

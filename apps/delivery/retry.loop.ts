@@ -10,7 +10,7 @@ import { AttemptRecorder } from './attempts/attempt-recorder.js';
 import { PendingClaims } from './attempts/claims.js';
 import type { AttemptResult, Delivery } from './attempts/delivery.js';
 import { EndpointQueues, STOP_TIMEOUT_MS } from './attempts/endpoint-queues.js';
-import { returnPending, savePending } from './attempts/pending-deliveries.js';
+import { returnPending, savePending, waitingTimes } from './attempts/pending-deliveries.js';
 import type { Address } from './attempts/targets.js';
 
 const PAUSE_MS = 500;
@@ -158,12 +158,15 @@ export class RetryLoop implements Loop {
     );
   }
 
-  /** Measures the age of the oldest event that waits for delivery, in the retry lane or in the stream. */
+  /**
+   * Measures the age of the oldest event that waits for delivery, in the retry lane or in the stream, and how late the
+   * deliveries are. An event in the stream waits for its first attempt, so it is as late as it is old.
+   */
   private async measureAge(): Promise<void> {
-    const rows: { age: number | null }[] = await this.database.query(
-      'SELECT extract(epoch FROM now() - min(first_at))::float8 AS age FROM pending_deliveries',
-    );
-    metrics.oldestUndelivered.set({}, Math.max(rows[0]?.age ?? 0, await this.ageInStream()));
+    const { oldest, late } = await waitingTimes(this.database);
+    const inStream = await this.ageInStream();
+    metrics.oldestUndelivered.set({}, Math.max(oldest ?? 0, inStream));
+    metrics.dueDeliveries.set({}, Math.max(late ?? 0, inStream));
   }
 
   private async ageInStream(): Promise<number> {

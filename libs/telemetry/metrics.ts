@@ -73,6 +73,10 @@ export const metrics = {
     'earshot_oldest_undelivered_event_seconds',
     'Age of the oldest event that waits for its delivery to a webhook or channel, in seconds',
   ),
+  dueDeliveries: new SettableGauge<Labels<never>>(
+    'earshot_due_deliveries_late_seconds',
+    'How long the delivery that has been due the longest has waited for its attempt, in seconds',
+  ),
   quotaOutages: counterFromZero(
     'earshot_quota_outages_total',
     'How often the request quota could not be counted, so that requests were accepted without it',

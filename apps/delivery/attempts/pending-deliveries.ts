@@ -106,6 +106,24 @@ export async function crowdedAddresses(
 }
 
 /**
+ * Returns the age of the oldest waiting delivery, and how late the delivery is that has been due the longest. Both are
+ * in seconds, and null if there is no such delivery. A delivery is not late while its endpoint has asked the sender to
+ * wait.
+ */
+export async function waitingTimes(
+  database: Database,
+): Promise<{ oldest: number | null; late: number | null }> {
+  const [times]: { oldest: number | null; late: number | null }[] = await database.query(
+    `SELECT extract(epoch FROM now() - (SELECT min(first_at) FROM pending_deliveries))::float8 AS oldest,
+       extract(epoch FROM now() - (
+         SELECT p.due_at FROM pending_deliveries p LEFT JOIN webhook_endpoints w USING (account_id, endpoint)
+         WHERE p.due_at <= now() AND coalesce(w.paused_until <= now(), true)
+         ORDER BY p.due_at LIMIT 1))::float8 AS late`,
+  );
+  return times ?? { oldest: null, late: null };
+}
+
+/**
  * Makes claimed rows due again if no attempt was made for them. With `in order`, they are due now, and the oldest is
  * claimed first.
  */
