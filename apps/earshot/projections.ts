@@ -89,7 +89,7 @@ function rebuildables(): Rebuildable[] {
     inPostgres(exploresProjection, 'explores, explore_sources'),
     inPostgres(replaysProjection, 'replays (running replays continue)'),
     inPostgres(channelsProjection, 'channels, channel_addresses'),
-    inClickHouse(EVENTS_INDEX, 'EVENTS', 'events'),
+    inClickHouse(EVENTS_INDEX, 'EVENTS', 'events, activity of keywords'),
     inPostgres(labelsProjection, 'mention_labels'),
     inPostgres(waitingReadingsProjection, 'waiting_readings (events that wait for the language model)'),
     inPostgres(
@@ -101,17 +101,17 @@ function rebuildables(): Rebuildable[] {
     inPostgres(reportsProjection, 'reports'),
     inPostgres(digestItemsProjection, 'digest_items (digests are not assembled again)'),
     inClickHouse(MENTIONS_SINK, 'EVENTS', 'mentions'),
-    inClickHouse(EXPLORE_ITEMS_SINK, 'EXPLORES', 'mentions: items of Explores'),
+    inClickHouse(EXPLORE_ITEMS_SINK, 'EXPLORES', 'mentions, mention_vectors: items of Explores'),
     inClickHouse(
       VECTORS_SINK,
       'EVENTS',
       'mention_vectors (events of the last hour, and those that contain their vector)',
     ),
-    inClickHouse(LABELS_SINK, 'LABELS', 'labels and corrections of mentions'),
+    inClickHouse(LABELS_SINK, 'LABELS', 'mentions: labels and corrections'),
     inClickHouse(CHECK_ACTIVITY_SINK, 'CHECKS', 'activity of checks'),
     inClickHouse(ATTEMPT_ACTIVITY_SINK, 'ATTEMPTS', 'activity of webhooks'),
     inClickHouse(ATTEMPTS_SINK, 'ATTEMPTS', 'attempts'),
-    inClickHouse(OBSERVATIONS_SINK, 'CHECKS', 'listing_observations, market_days'),
+    inClickHouse(OBSERVATIONS_SINK, 'CHECKS', 'listing_observations, market_days, answers'),
   ];
 }
 

@@ -8,7 +8,7 @@ export const ACCOUNTS_PROJECTION = 'accounts-v1';
 /** Fills `keywords` and `watches` from KEYWORDS, in Postgres. */
 export const KEYWORDS_PROJECTION = 'keywords-v1';
 
-/** Fills `events` from EVENTS, in ClickHouse. */
+/** Fills `events` and `activity` from EVENTS, in ClickHouse. */
 export const EVENTS_INDEX = 'events-index-v1';
 /** Fills `mentions` from EVENTS, in ClickHouse. */
 export const MENTIONS_SINK = 'mentions-sink-v1';
@@ -22,7 +22,7 @@ export const CHECK_ACTIVITY_SINK = 'check-activity-sink-v1';
 export const ATTEMPT_ACTIVITY_SINK = 'attempt-activity-sink-v1';
 /** Fills `attempts` from ATTEMPTS, in ClickHouse. */
 export const ATTEMPTS_SINK = 'attempts-sink-v1';
-/** Fills `listing_observations` and `market_days` from CHECKS, in ClickHouse. */
+/** Fills `listing_observations`, `market_days` and `answers` from CHECKS, in ClickHouse. */
 export const OBSERVATIONS_SINK = 'observations-sink-v1';
-/** Adds the items of EXPLORES to `mentions`, in ClickHouse. */
+/** Adds the items of EXPLORES to `mentions` and `mention_vectors`, in ClickHouse. */
 export const EXPLORE_ITEMS_SINK = 'explore-items-sink-v1';
