@@ -6,6 +6,7 @@ import { addProjectionCommands } from './projections.js';
 
 interface Line {
   name: string;
+  store: string;
   stream: string;
   fills: string;
 }
@@ -49,5 +50,11 @@ describe('projections list', () => {
       return tables.filter((table) => !words.includes(table)).map((table) => `${name}: ${table}`);
     });
     expect(missing).toEqual([]);
+  });
+
+  it('shows the store of each projection: ClickHouse for the sinks, Postgres for all others', async () => {
+    const names = new Set(sinks().map(({ name }) => name));
+    for (const { name, store } of await listed())
+      expect([name, store]).toEqual([name, names.has(name) ? 'clickhouse' : 'postgres']);
   });
 });

@@ -37,6 +37,7 @@ import { withBus, withDatabase } from './connection.js';
  */
 interface Rebuildable {
   name: string;
+  store: 'postgres' | 'clickhouse';
   stream: StreamName;
   fills: string;
   rebuild(bus: Bus): Promise<Record<string, unknown>>;
@@ -49,9 +50,11 @@ export function addProjectionCommands(program: Command): void {
     .description('manage the tables that are built from the streams');
   projections
     .command('list')
-    .description('print one line of JSON for each projection that can be rebuilt: {name, stream, fills}')
+    .description(
+      'print one line of JSON for each projection that can be rebuilt: {name, store, stream, fills}',
+    )
     .action(() => {
-      for (const { name, stream, fills } of rebuildables()) print({ name, stream, fills });
+      for (const { name, store, stream, fills } of rebuildables()) print({ name, store, stream, fills });
     });
   projections
     .command('rebuild')
@@ -140,6 +143,7 @@ function inPostgres(projection: Projection, fills: string): Rebuildable {
   if (!rebuild) throw new Error(`${name} has no tables that can be rebuilt.`);
   return {
     name,
+    store: 'postgres',
     stream,
     fills,
     rebuild: (bus) =>
@@ -163,6 +167,7 @@ function inPostgres(projection: Projection, fills: string): Rebuildable {
 function inClickHouse(name: string, stream: keyof typeof STREAMS, fills: string): Rebuildable {
   return {
     name,
+    store: 'clickhouse',
     stream,
     fills,
     async rebuild(bus) {
