@@ -1,3 +1,4 @@
+import { OTHER_PAGES } from '../../apps/gateway/docs/guides.js';
 import { read } from './deployment-files.js';
 
 interface Lock {
@@ -19,5 +20,19 @@ describe('the image', () => {
       expect(read('deploy/Dockerfile')).toContain(
         `\nCOPY --from=build /app/node_modules/${folder} node_modules/${folder}\n`,
       );
+  });
+
+  it('contains every page outside of docs/ that the gateway serves at /docs', () => {
+    const copies = [...read('deploy/Dockerfile').matchAll(/^COPY ([^-].*) (\S+)$/gm)].flatMap(
+      ([, sources = '', to = '']) =>
+        sources.split(' ').map((from) => ({ from, to: to === './' ? from.replace(/^.*\//, '') : to })),
+    );
+    const sent = read('.dockerignore').split('\n');
+    const isThere = (page: string) =>
+      copies.some(
+        ({ from, to }) =>
+          (page === from || page.startsWith(`${from}/`)) && to === from && sent.includes(`!${from}`),
+      );
+    expect(OTHER_PAGES.filter((page) => !isThere(page))).toEqual([]);
   });
 });

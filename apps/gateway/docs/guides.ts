@@ -8,7 +8,7 @@ import { escapeHtml } from '../http/html-page.js';
 const CHECKOUT = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /** Pages outside of docs/ that guides refer to. */
-const OTHER_PAGES: readonly string[] = [
+export const OTHER_PAGES: readonly string[] = [
   'README.md',
   'CONTRIBUTING.md',
   'deploy/README.md',
