@@ -78,6 +78,13 @@ export class Guides {
     const { validateLink } = markdown;
     markdown.validateLink = (address) => validateLink(address) && /^(https?:|mailto:|#|[^:]*$)/.test(address);
     markdown.normalizeLink = (address) => this.target(address, name);
+    // A link cannot contain another link, so each end belongs to the link that began last.
+    let leadsSomewhere = true;
+    markdown.renderer.rules['link_open'] = (tokens, index, options, _env, renderer) => {
+      leadsSomewhere = tokens[index]?.attrGet('href') !== '';
+      return leadsSomewhere ? renderer.renderToken(tokens, index, options) : '';
+    };
+    markdown.renderer.rules['link_close'] = () => (leadsSomewhere ? '</a>' : '');
     // A table that is wider than the page scrolls inside its own element.
     markdown.renderer.rules['table_open'] = () =>
       '<div class="wide" tabindex="0" role="region" aria-label="Table"><table>';
@@ -87,8 +94,8 @@ export class Guides {
   }
 
   /**
-   * Converts a link to a guide or an image into a link to its address in the gateway. A link to any other file becomes
-   * `#`.
+   * Converts a link to a guide or an image into a link to its address in the gateway. Returns an empty text for any
+   * other file or folder, because the gateway does not serve it: only the text of such a link is shown.
    */
   private target(address: string, from: string): string {
     if (/^(https?:|mailto:|#)/.test(address)) return address;
@@ -97,7 +104,7 @@ export class Guides {
     const hash = fragment === undefined ? '' : `#${fragment}`;
     if (this.images.has(file)) return `/docs/files/${file.slice('docs/'.length)}`;
     const page = addressOf(file);
-    return this.files.has(page) ? page + hash : '#';
+    return this.files.has(page) ? page + hash : '';
   }
 
   private grouped(): GuideGroup[] {
