@@ -16,8 +16,7 @@ import {
 import { addressKey, Targets, type Address, type Endpoint } from './targets.js';
 
 /** Why events are not sent to a disabled endpoint, and how to enable it. */
-export const DISABLED =
-  'not sent: the endpoint is disabled; to enable it, use POST /v1/endpoints/enable or set its URL again in a keyword or watch';
+export const DISABLED = 'not sent: the endpoint is disabled; POST /v1/endpoints/enable enables it';
 
 /** Claimed deliveries, grouped by what happens to them. */
 export interface Claims {

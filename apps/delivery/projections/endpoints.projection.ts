@@ -3,8 +3,8 @@ import { KeywordDecisionSchema, type KeywordEvent } from '#contracts';
 import type { Projection } from '#projections';
 
 /**
- * If somebody sets an endpoint again in a keyword or watch, this projection deletes the endpoint's record of failures.
- * This enables the endpoint.
+ * If a keyword or watch is created with an endpoint or changes from another endpoint to it, this projection deletes the
+ * endpoint's record of failures. This enables the endpoint.
  */
 export const endpointsProjection: Projection = {
   name: 'endpoints-v1',

@@ -24,7 +24,7 @@ export function endpointTasks(scene: () => { delivery: DeliveryUnderTest; receiv
         }),
       ],
     ])(
-      'is given up if its endpoint answers 410, and the endpoint is disabled until its URL is set again in a %s',
+      'is given up if its endpoint answers 410, and the endpoint is disabled until a %s changes to its URL',
       async (who, naming) => {
         const { delivery, receiver } = scene();
         const path = `/gone-${who}`;
@@ -67,7 +67,9 @@ export function endpointTasks(scene: () => { delivery: DeliveryUnderTest; receiv
         expect(await delivery.pending(unsent)).toBeUndefined();
         const [skipped] = await delivery.attempts(unsent, 1);
         expect(skipped).toMatchObject({ delivered: false, number: 0, statusCode: 0, nextAttemptAt: '' });
-        expect(skipped?.message).toMatch(/^not sent: the endpoint is disabled/);
+        expect(skipped?.message).toBe(
+          'not sent: the endpoint is disabled; POST /v1/endpoints/enable enables it',
+        );
 
         const decision = create(KeywordDecisionSchema, {
           commandId: newId(),
