@@ -21,7 +21,7 @@ export const ERRORS: Readonly<Record<number, ErrorKind>> = {
   402: {
     name: 'PaymentRequired',
     description: 'The credits do not cover the request, or the plan does not allow the request.',
-    codes: ['INSUFFICIENT_CREDITS', 'PLAN_LIMIT'],
+    codes: ['INSUFFICIENT_CREDITS', 'PLAN_LIMIT', 'MCP_SPEND_LIMIT'],
   },
   403: {
     name: 'Forbidden',
@@ -38,6 +38,11 @@ export const ERRORS: Readonly<Record<number, ErrorKind>> = {
     name: 'MethodNotAllowed',
     description: 'This route does not have this method. The header `Allow` lists the methods of the route.',
     codes: ['METHOD_NOT_ALLOWED'],
+  },
+  408: {
+    name: 'RequestTimeout',
+    description: 'The request did not arrive in time. The connection is then closed.',
+    codes: ['VALIDATION'],
   },
   409: {
     name: 'Conflict',
@@ -65,6 +70,11 @@ export const ERRORS: Readonly<Record<number, ErrorKind>> = {
     name: 'TooManyRequests',
     description: 'The request quota of this minute is used up, or another limit of the route is reached.',
     codes: ['TOO_MANY_REQUESTS'],
+  },
+  431: {
+    name: 'HeadersTooLarge',
+    description: 'The headers are larger than 16 KiB. The connection is then closed.',
+    codes: ['VALIDATION'],
   },
   500: {
     name: 'InternalError',
