@@ -29,3 +29,6 @@ export type SubjectRole = (typeof SUBJECT_ROLES)[number];
 
 /** How long an event waits for its agent step or for a language model, after `occurredAt`. */
 export const READING_DEADLINE_MS = 120_000;
+
+/** Maximum length of a text in the answer of an agent step, because the answer is part of a message of limited size. */
+export const MAX_AGENT_TEXT_LENGTH = 10_000;

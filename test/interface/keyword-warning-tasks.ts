@@ -35,6 +35,28 @@ export function keywordWarningTasks(service: () => InterfaceUnderTest, ada: () =
       expect((await ada().api.patch(`/v1/queries/${made.body.id}`, made.body)).status).toBe(200);
     });
 
+    it('name a text of the agent step whose maxLength is larger than a text can be, and the keyword keeps the value', async () => {
+      const sent = {
+        ...keywordBody({ global_criteria: { market: 'global', query: newId() } }),
+        ai_step: {
+          instruction: 'Quote it.',
+          schema: {
+            a_b: { type: 'string', maxLength: 10_001 },
+            short: { type: 'string', maxLength: 10_000 },
+            free: { type: 'string' },
+          },
+        },
+      };
+      const wanted = [
+        { path: 'ai_step.schema', message: 'the maxLength of "a_b" counts as 10000, the maximum' },
+      ];
+      expect((await ada().api.post('/v1/keywords/estimate', sent)).body.warnings).toEqual(wanted);
+      const made = await ada().api.post('/v1/keywords', sent);
+      expect([made.status, made.body.warnings]).toEqual([201, wanted]);
+      expect(made.body.aiStep).toEqual(sent.ai_step);
+      expect((await ada().api.patch(`/v1/queries/${made.body.id}`, made.body)).status).toBe(200);
+    });
+
     it('are empty for a body without such parts', async () => {
       const { body: made } = await ada().api.post(
         '/v1/keywords',

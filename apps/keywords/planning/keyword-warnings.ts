@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { KeywordDefinition, SourceId } from '#contracts';
+import { MAX_AGENT_TEXT_LENGTH, type KeywordDefinition, type SourceId } from '#contracts';
 import type { Fault } from '#kernel';
 import type { Tx } from '#postgres';
 import type { SourceSetup } from '#sources';
@@ -24,6 +24,7 @@ export class KeywordWarnings {
       ...WITHOUT_EFFECT.flatMap(({ path, isUsed, message }) =>
         isUsed(definition) ? [{ path, message }] : [],
       ),
+      ...longTextWarnings(definition),
       ...searches.flatMap((search) => this.ofSearch(search, definition)),
       ...(await duplicateWarnings(tx, accountId, searches, keywordId)),
     ].filter(isFirst);
@@ -69,6 +70,20 @@ const WITHOUT_EFFECT: readonly {
     message: 'without a webhookUrl, these events are not sent',
   },
 ];
+
+/** Warns about texts of the agent step that can be shorter than the keyword allows. */
+function longTextWarnings({ aiStep }: KeywordDefinition): Fault[] {
+  return Object.entries(aiStep?.schema ?? {}).flatMap(([name, { type, maxLength = 0 }]) =>
+    type === 'string' && maxLength > MAX_AGENT_TEXT_LENGTH
+      ? [
+          {
+            path: 'aiStep.schema',
+            message: `the maxLength of ${JSON.stringify(name)} counts as ${MAX_AGENT_TEXT_LENGTH}, the maximum`,
+          },
+        ]
+      : [],
+  );
+}
 
 function isFirst({ path, message }: Fault, index: number, all: readonly Fault[]): boolean {
   return all.findIndex((other) => other.path === path && other.message === message) === index;

@@ -1,3 +1,4 @@
+import { MAX_AGENT_TEXT_LENGTH } from '#contracts';
 import type { LlmReading } from '../reading.js';
 
 /** The flat schema of an agent step's answer. */
@@ -21,8 +22,6 @@ export type AgentStepOutput = Record<string, string | number | boolean | null>;
 
 /** Maximum length of a text whose field has no `maxLength`. */
 const DEFAULT_MAX_LENGTH = 2_000;
-/** Maximum length of any text, because the answer is part of a message of limited size. */
-const MAX_LENGTH = 10_000;
 
 /**
  * Returns the reading that carries out a user's instruction. Null is a valid value of each field of the flat schema.
@@ -80,7 +79,7 @@ function faultOf(value: unknown, field: Field): string | undefined {
 }
 
 function longest({ maxLength = DEFAULT_MAX_LENGTH }: Field): number {
-  return Math.min(maxLength, MAX_LENGTH);
+  return Math.min(maxLength, MAX_AGENT_TEXT_LENGTH);
 }
 
 function schemaOf(field: Field): Record<string, unknown> {

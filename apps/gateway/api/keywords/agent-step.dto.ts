@@ -1,4 +1,5 @@
 import { IsObject, IsString, Length } from 'class-validator';
+import { MAX_AGENT_TEXT_LENGTH } from '#contracts';
 import { KeepUnchanged, Check, NotBlank } from '../../http/validators.js';
 import { listOf, mapOf, object, oneOf, TEXT, textOf, described } from '../../openapi/schema.js';
 
@@ -14,7 +15,10 @@ const FIELD = object(
   {
     description: textOf(0, MAX_DESCRIPTION_LENGTH),
     values: described('At least one value for an `enum`', listOf(TEXT, 0, MAX_VALUES)),
-    maxLength: { type: 'integer', minimum: 1, maximum: MAX_LENGTH },
+    maxLength: described(
+      `For a \`string\`; more than ${MAX_AGENT_TEXT_LENGTH} counts as ${MAX_AGENT_TEXT_LENGTH}`,
+      { type: 'integer', minimum: 1, maximum: MAX_LENGTH },
+    ),
   },
 );
 
