@@ -83,7 +83,7 @@ type WindowState = Pick<CoverageWindow, 'status' | 'reason'>;
 
 /** A timeline of adjacent windows. A new window replaces the parts of existing windows that it overlaps. */
 class Timeline {
-  private parts: CoverageWindow[];
+  private readonly parts: CoverageWindow[];
 
   constructor(from: number, to: number) {
     this.parts = from < to ? [{ from, to, status: 'gap', reason: null }] : [];
@@ -94,7 +94,11 @@ class Timeline {
   }
 
   update(from: number, to: number, stateFrom: (old: WindowState) => WindowState): void {
-    this.parts = this.parts.flatMap((part) => {
+    // Only the overlapping parts are copied: a timeline can have thousands of parts, and is updated for each run.
+    const first = this.parts.findIndex((part) => part.to > from);
+    const last = this.parts.findLastIndex((part) => part.from < to);
+    if (first < 0 || last < first) return;
+    const changed = this.parts.slice(first, last + 1).flatMap((part) => {
       const [start, end] = [Math.max(from, part.from), Math.min(to, part.to)];
       if (start >= end) return [part];
       return [
@@ -103,6 +107,7 @@ class Timeline {
         { ...part, from: end },
       ].filter((one) => one.from < one.to);
     });
+    this.parts.splice(first, last - first + 1, ...changed);
   }
 
   /** Joins adjacent windows with the same status and reason. */
