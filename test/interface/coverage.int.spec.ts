@@ -1,6 +1,8 @@
 import { insertRows, type ActivityRow } from '#clickhouse';
 import { isoOf, newId } from '#kernel';
+import type { Json } from '#testing';
 import { openDatabase, type Database } from '#postgres';
+import { MAX_RUNS } from '../../apps/gateway/reads/coverage-reads.js';
 import { keywordBody, mentionRow, startInterface, type InterfaceUnderTest } from './interface-under-test.js';
 
 let service: InterfaceUnderTest;
@@ -17,6 +19,32 @@ afterAll(async () => {
 
 const MINUTE = 60_000;
 
+/** Returns a successful check that read from `from` to `to` (in ms). */
+function checkOf(
+  { accountId, keywordId, watchId }: { accountId: string; keywordId: string; watchId: string },
+  [from, to]: [from: number, to: number],
+  more: Partial<ActivityRow> = {},
+): ActivityRow {
+  return {
+    account_id: accountId,
+    keyword_id: keywordId,
+    watch_id: watchId,
+    activity_id: newId(),
+    source: 'hackernews',
+    occurred_at: isoOf(to),
+    type: 'poll.completed',
+    message: '',
+    events_emitted: 0,
+    credits_charged: 1,
+    event_id: null,
+    status_code: null,
+    window_from: isoOf(from),
+    window_to: isoOf(to),
+    gap: false,
+    ...more,
+  };
+}
+
 describe('GET /v1/keywords/{id}/coverage', () => {
   it('shows per search what was covered, what was missed and why, the lag, and the next check [coverage.windows, coverage.lag]', async () => {
     const { accountId, api } = await service.tenant();
@@ -29,30 +57,12 @@ describe('GET /v1/keywords/{id}/coverage', () => {
     ]);
     const { searchId } = (await api.get(`/v1/keywords/${id}/coverage`)).body.data[0];
     const at = (minutes: number) => isoOf(start + minutes * MINUTE);
-    const check = (minutes: number, more: Partial<ActivityRow> = {}): ActivityRow => ({
-      ...{
-        account_id: accountId,
-        keyword_id: id,
-        watch_id: watchId,
-        activity_id: newId(),
-        source: 'hackernews',
-      },
-      ...{
-        occurred_at: at(minutes),
-        type: 'poll.completed',
-        message: '',
-        events_emitted: 0,
-        credits_charged: 1,
-      },
-      ...{
-        event_id: null,
-        status_code: null,
-        window_from: at(minutes - 1),
-        window_to: at(minutes),
-        gap: false,
-      },
-      ...more,
-    });
+    const check = (minutes: number, more: Partial<ActivityRow> = {}) =>
+      checkOf(
+        { accountId, keywordId: id, watchId },
+        [start + (minutes - 1) * MINUTE, start + minutes * MINUTE],
+        more,
+      );
     const failed = {
       type: 'poll.failed',
       window_from: null,
@@ -106,6 +116,58 @@ describe('GET /v1/keywords/{id}/coverage', () => {
       ],
       ...{ since: at(0), until: at(8) },
     });
+  });
+
+  it('begins later if there are more runs than it reads, instead of showing a gap; an earlier `until` reads the time before [coverage.windows]', async () => {
+    const { accountId, api } = await service.tenant();
+    const searches = ['flapping', 'failing', 'rare'].map((query) => ({
+      overrides_enabled: true,
+      overrides: { query },
+    }));
+    const sources = [{ source: 'hackernews', enabled: true, searches }];
+    const { id, watches } = (await api.post('/v1/keywords', keywordBody({ sources }))).body;
+    const start = Date.now() - 120 * MINUTE;
+    await database.query('UPDATE watches SET created_at = $2 WHERE keyword_id = $1', [id, new Date(start)]);
+    const ms = (seconds: number) => start + seconds * 1000;
+    const check = (of: number, [from, to]: [number, number], more: Partial<ActivityRow> = {}) =>
+      checkOf({ accountId, keywordId: id, watchId: watches[of].id }, [ms(from), ms(to)], more);
+    const failed = { type: 'poll.failed', window_from: null, window_to: null, message: '503' } as const;
+    const LAST = MAX_RUNS + 30;
+    await insertRows<ActivityRow>(service.clickhouse, 'activity', [
+      // Each second, the outcome of the first search changes.
+      ...Array.from({ length: LAST }, (_, n) =>
+        check(0, [n, n + 1], { gap: n % 2 === 1, message: n % 2 === 1 ? 'too much' : '' }),
+      ),
+      check(1, [0, 5]),
+      check(1, [0, LAST - 0.5], failed),
+      check(2, [0, 5]),
+    ]);
+    const read = async (query: string) => {
+      const { body } = await api.get(`/v1/keywords/${id}/coverage?${query}`);
+      const windowsOf = (of: number) =>
+        body.data.find(({ watchId }: Json) => watchId === watches[of].id).windows;
+      return { body, windows: [0, 1, 2].map(windowsOf) };
+    };
+    const until = isoOf(ms(LAST));
+    const late = await read(`since=${isoOf(ms(0))}&until=${until}`);
+    // The newest runs are the failure and all but the first 31 runs of the first search.
+    const since = isoOf(ms(31));
+    expect(late.body).toMatchObject({ since, until });
+    expect(late.windows[0]).toHaveLength(LAST - 31);
+    expect(late.windows[0][0]).toMatchObject({ from: since, to: isoOf(ms(32)), status: 'gap' });
+    expect(late.windows.slice(1)).toEqual([
+      [{ from: since, to: until, status: 'failed', reason: '503' }],
+      [],
+    ]);
+
+    const early = await read(`since=${isoOf(ms(0))}&until=${since}`);
+    expect(early.body).toMatchObject({ since: isoOf(ms(0)), until: since });
+    expect(early.windows[0]).toHaveLength(31);
+    const covered = { from: isoOf(ms(0)), to: isoOf(ms(5)), status: 'covered', reason: null };
+    expect(early.windows.slice(1)).toEqual([
+      [covered, { from: isoOf(ms(5)), to: since, status: 'failed', reason: '503' }],
+      [covered],
+    ]);
   });
 
   it('returns 404 for another account’s keyword, and 400 for a window of more than 90 days', async () => {

@@ -28,15 +28,18 @@ export class CoverageController {
     const query = new QueryReader(raw);
     const now = Date.now();
     const { from, to: until = new Date(now) } = query.span('since', 'until');
-    const since = from ?? new Date(until.getTime() - WINDOW_MS);
-    if (until.getTime() - since.getTime() > MAX_WINDOW_MS)
+    const requestedSince = from ?? new Date(until.getTime() - WINDOW_MS);
+    if (until.getTime() - requestedSince.getTime() > MAX_WINDOW_MS)
       query.fault('since', 'must be at most 90 days before until');
     query.finish();
     const keyword = await this.keywords.keyword(accountId, id);
     if (!keyword) throw Refusal.notFound('keyword');
-    const [runs, lags, next, watches] = await Promise.all([
-      // Checks after the window are read too, because such a check can have read the end of the window.
-      this.coverage.runs(accountId, id, since, new Date(until.getTime() + DAY_MS)),
+    const { byWatch, missingBefore } = await this.coverage.runs(accountId, id, requestedSince, until);
+    // A time whose runs are missing would look as if no check was made. So the answer begins after this time.
+    const since = new Date(
+      Math.min(Math.max(requestedSince.getTime(), missingBefore ?? -Infinity), until.getTime()),
+    );
+    const [lags, next, watches] = await Promise.all([
       this.coverage.lags(accountId, id, since, until),
       this.coverage.nextChecks(id),
       this.keywords.watchesOfKeywords([id]).then((found) => (found.get(id) ?? []).map(({ watch }) => watch)),
@@ -52,7 +55,7 @@ export class CoverageController {
       const nextCheckAt = watch && next.get(watch.watchId);
       const windows = timelineOf(
         {
-          runs: all.flatMap(({ watchId }) => runs.get(watchId) ?? []).sort((a, b) => a.to - b.to),
+          runs: all.flatMap(({ watchId }) => byWatch.get(watchId) ?? []).sort((a, b) => a.to - b.to),
           idle: idleReason(keyword, watch),
           nextCheckAt: nextCheckAt?.getTime(),
         },

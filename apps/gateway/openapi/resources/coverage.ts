@@ -1,3 +1,4 @@
+import { MAX_RUNS } from '../../reads/coverage-reads.js';
 import type { Route } from '../operation.js';
 import { inPath, since, UNTIL } from '../parameters.js';
 import {
@@ -43,7 +44,14 @@ export const coverageSchemas: Readonly<Record<string, Schema>> = {
     ),
     nextCheckAt: described('Time of the next check; null if no check is planned', nullable(INSTANT)),
   }),
-  Coverage: object({ data: listOf(ref('SearchCoverage')), since: INSTANT, until: INSTANT }),
+  Coverage: object({
+    data: listOf(ref('SearchCoverage')),
+    since: described(
+      `Later than the requested \`since\` if the period has more than ${MAX_RUNS} series of checks with the same status; to read the time before, send this value as \`until\``,
+      INSTANT,
+    ),
+    until: INSTANT,
+  }),
 };
 
 export const coverageRoutes: readonly Route[] = (['keywords', 'queries'] as const).map((name) => ({
