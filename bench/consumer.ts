@@ -32,7 +32,7 @@ declared on a Nest controller (the strategy), run by the runner alone (the code 
 as a bare pull loop of nats.js. Takes about three minutes.
 `);
 
-// With 100,000 messages a round takes a second, and collecting the garbage of the Nest start takes a tenth of it.
+// With 100,000 messages, a round takes about a second, and the work that follows the start of Nest is a part of it.
 const MESSAGES = numberOption('messages', 300_000);
 const ROUNDS = numberOption('rounds', 6);
 const BATCH = numberOption('batch', 500);
