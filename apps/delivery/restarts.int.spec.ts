@@ -204,7 +204,7 @@ describe('waiting deliveries', () => {
     expect(await claimPending(delivery.database, LIMITS)).toHaveLength(2);
   });
 
-  it('are late only after the time of their next attempt, and not while their endpoint has asked the sender to wait', async () => {
+  it('are late from their creation until their first attempt, later only from their due time, and never while their endpoint has asked the sender to wait', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     expect(await waitingTimes(delivery.database)).toEqual({ oldest: null, late: null });
     await wait('http://late.example.org/', 1);
@@ -216,6 +216,10 @@ describe('waiting deliveries', () => {
     await set('-3 hours', '1 hour');
     const { oldest, late } = await waitingTimes(delivery.database);
     expect([Math.round(oldest! / 60), late]).toEqual([180, null]);
+    await delivery.database.query('UPDATE pending_deliveries SET attempts = 0');
+    await set('-20 minutes', '20 seconds');
+    expect(Math.round((await waitingTimes(delivery.database)).late! / 60)).toBe(20);
+    await delivery.database.query('UPDATE pending_deliveries SET attempts = 1');
     await set('-3 hours', '-10 minutes');
     expect(Math.round((await waitingTimes(delivery.database)).late! / 60)).toBe(10);
     await delivery.database.query(

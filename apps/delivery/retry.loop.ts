@@ -28,7 +28,8 @@ const MAX_RECORDED_TOGETHER = 200;
 const START_WITHIN_MS = 2000;
 /** A mail for which no connection was free waits this long before its next attempt. */
 const NO_ROOM_MS = 1000;
-const AGE_EVERY_MS = 5000;
+/** The measurement reads all waiting deliveries, which can be many. */
+const AGE_EVERY_MS = 15_000;
 
 /** A group of deliveries that is claimed and attempted separately. */
 interface Lane {

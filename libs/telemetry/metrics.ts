@@ -75,7 +75,7 @@ export const metrics = {
   ),
   dueDeliveries: new SettableGauge<Labels<never>>(
     'earshot_due_deliveries_late_seconds',
-    'How long the delivery that has been due the longest has waited for its attempt, in seconds',
+    'Longest time that a delivery has waited for an attempt, in seconds: since its creation if it had none, otherwise since its due time',
   ),
   quotaOutages: counterFromZero(
     'earshot_quota_outages_total',

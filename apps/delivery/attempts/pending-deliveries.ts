@@ -106,9 +106,9 @@ export async function crowdedAddresses(
 }
 
 /**
- * Returns the age of the oldest waiting delivery, and how late the delivery is that has been due the longest. Both are
- * in seconds, and null if there is no such delivery. A delivery is not late while its endpoint has asked the sender to
- * wait.
+ * Returns the age of the oldest waiting delivery, and the longest lateness, both in seconds; null if there is no such
+ * delivery. A delivery without an attempt is as late as it is old, because each claim moves its due time. Any other
+ * delivery is late from its due time. A delivery is not late while its endpoint has asked the sender to wait.
  */
 export async function waitingTimes(
   database: Database,
@@ -116,9 +116,9 @@ export async function waitingTimes(
   const [times]: { oldest: number | null; late: number | null }[] = await database.query(
     `SELECT extract(epoch FROM now() - (SELECT min(first_at) FROM pending_deliveries))::float8 AS oldest,
        extract(epoch FROM now() - (
-         SELECT p.due_at FROM pending_deliveries p LEFT JOIN webhook_endpoints w USING (account_id, endpoint)
-         WHERE p.due_at <= now() AND coalesce(w.paused_until <= now(), true)
-         ORDER BY p.due_at LIMIT 1))::float8 AS late`,
+         SELECT min(CASE WHEN p.attempts = 0 THEN p.first_at ELSE p.due_at END)
+         FROM pending_deliveries p LEFT JOIN webhook_endpoints w USING (account_id, endpoint)
+         WHERE (p.attempts = 0 OR p.due_at <= now()) AND coalesce(w.paused_until <= now(), true)))::float8 AS late`,
   );
   return times ?? { oldest: null, late: null };
 }
