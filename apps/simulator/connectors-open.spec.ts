@@ -9,7 +9,8 @@ import { SIMULATED } from './sources/index.js';
 import type { PostInput } from './world/world.js';
 import type { SimPost } from './world/post.js';
 
-// The real connectors on the simulator, for searches that need several pages or words.
+// The real connectors on the simulator: several pages, several terms, a start time, and searches that name instances,
+// communities, sites, repositories or topics.
 
 const http = createOutboundHttp({ allow: ['127.0.0.0/8'], userAgent: 'Earshot/spec' });
 const sources = createSources(simulatedSources('http://127.0.0.1'));

@@ -26,20 +26,22 @@ export interface SourceConnector {
    */
   checkCriteria(criteria: Criteria): Fault[];
   /**
-   * Addresses of servers in the criteria. Criteria with a private address are refused unless `EGRESS_ALLOW` permits the
-   * address, because Earshot sends no request to other private addresses.
+   * Addresses of servers in the criteria. Criteria with a private IP address or `localhost` are refused unless
+   * `EGRESS_ALLOW` permits the address, because each check would fail at it. Other names are checked when a request
+   * connects.
    */
   namedServers?(criteria: Criteria): NamedServer[];
   /**
-   * Returns the minimum number of upstream requests of one search (its first pages). It is compared with the number of
-   * requests for the shared feed.
+   * Returns the number of upstream requests that a separate read of one search needs, usually those of its first pages.
+   * `planFetch` compares it with the requests for the feed. A source can return a high number, so that the feed is
+   * always read instead.
    */
   requestsPerSearch(criteria: Criteria): number;
   /** Returns the items, newest first. Reads pages until `context.since`, a known item or the page cap. */
   search(criteria: Criteria, context: FetchContext): Promise<Fetched>;
   /**
-   * The feed of the newest items of the whole source, if the feed needs few requests. Earshot matches the items of the
-   * feed with all searches.
+   * The feed of the newest items of the whole source. One read of the feed can replace the separate reads of several
+   * due searches: `planFetch` decides which. Earshot matches the items of the feed with these searches.
    */
   readonly feed?: {
     /** Returns the number of requests to read everything that was published in this many seconds. */
@@ -63,9 +65,9 @@ export interface SourceConnector {
    */
   readonly lookups?: Readonly<Record<string, Lookup>>;
   /**
-   * Set if the upstream has a separate limit for each kind of lookup. Then lookups have their own rate, separate from
-   * the rate of checks. An exhausted limit of one kind does not delay searches or other kinds. `burst` is the number of
-   * lookups that can be sent at the same time.
+   * Set if the upstream has a separate limit for each kind of lookup. Then each kind has its own `requestsPerMinute`,
+   * and does not delay checks or other kinds. `burst` is the number of requests of one kind that can be sent without a
+   * wait between them.
    */
   readonly lookupsApart?: { requestsPerMinute: number; burst: number };
   /** False if the upstream has no search. Then mode `platform` matches whole words. */
@@ -94,8 +96,8 @@ export interface LaneBudget {
   /** Maximum number of concurrent requests. */
   concurrency: number;
   /**
-   * `lane`: an outage (429, 5xx, time-outs) makes every search of the source wait. `search`: each search has its own
-   * upstream (feeds), and only the failing search waits.
+   * `lane`: an outage (for example 429, 5xx, a time-out) makes every search of the lane wait. `search`: each search has
+   * its own upstream (feeds), and only the failing search waits.
    */
   backoff: 'lane' | 'search';
   /**
@@ -143,8 +145,9 @@ export interface Fetched {
   /** Descriptions of the parts that could not be read. The other parts were read. */
   warnings: string[];
   /**
-   * Outages of a part of the upstream (one of several feeds), by the ids of the items of that part. If all reads of a
-   * watch happened during the outage, older items of this part are unknown to the watch, but they are not new.
+   * Outages of parts of the upstream (one of several feeds). The key is the id of an item of the part. If the part
+   * failed at every earlier read of a watch, its items count as old for this watch, except items with a date after the
+   * baseline of the watch.
    */
   outages?: ReadonlyMap<string, Outage>;
   /** Number of parts with a price each that answered; default 1. */
@@ -165,11 +168,11 @@ export interface FetchContext {
   /** The search's match mode. A connector can use the mode to make its requests more precise, but does not match. */
   match: MatchMode;
   now: Date;
-  /** The interval of the search; absent for a read that several searches share. */
+  /** The interval of the search; absent for a read of the feed, and in an Explore. */
   intervalSeconds?: number;
   /**
-   * The read should return everything that was published after this time. Absent at a first check, which needs only one
-   * page of the newest items.
+   * The read should return everything that was published after this time. Absent at a first check, and in an Explore if
+   * the source has a search: then one page of the newest items is enough.
    */
   since?: Date;
   /** Maximum number of pages of one read. */
@@ -177,10 +180,10 @@ export interface FetchContext {
   /** True if every due watch of the search has already seen the item. Then paging can stop. */
   known(itemId: string): boolean;
   /**
-   * Data that the connector keeps for this search from check to check (ETags, moved addresses), as JSON. The connector
-   * reads and changes the data; they are stored only if the check succeeds. At the first check of each watch it is
-   * empty, because this watch needs the complete response. Only the key `history` is kept for all watches of the
-   * search: the known state of the upstream.
+   * State that the connector keeps for this search from check to check (ETags, moved addresses), as JSON. The connector
+   * reads and changes the state. Earshot stores it only if the check succeeds. If a due watch has its first check, or
+   * was left out of the read that stored the state, this watch needs the complete response. Then the state contains only
+   * the key `history`: the known state of the upstream.
    */
   state: Record<string, unknown>;
   /** Runs `read` once for all searches of this batch with the same key. */
@@ -202,8 +205,9 @@ export interface UpstreamHttp {
    */
   json(request: UpstreamRequest): Promise<{ body: unknown; response: UpstreamResponse }>;
   /**
-   * Makes the lane wait for `waitMs`. For successful responses in which the upstream asks Earshot to wait (`backoff`,
-   * an exhausted window). With `quota`, only requests that spend points of this quota wait.
+   * Makes the lane wait for `waitMs`. For waits that the lane does not learn from an error of the read: the upstream
+   * asks for them in a successful response (`backoff`, an exhausted window), or only a part of the read failed. With
+   * `quota`, only requests that spend points of this quota wait.
    */
   holdOff(wait: { waitMs: number; reason: string; quota?: string }): void;
 }
@@ -267,7 +271,10 @@ export type UpstreamErrorKind =
   | 'too_large'
   | 'unexpected_status';
 
-/** How long a lane waits if the upstream asks it to wait and does not say how long. */
+/**
+ * `waitMs` of an error if the upstream asks for a wait and does not say how long. For parts of an upstream: after a failed
+ * read, the lane waits as `backoff.ts` in apps/polling/domain says.
+ */
 const RATE_LIMIT_WAIT_MS = 30_000;
 
 /** A failed read, with a reason for people. The check of a failed read fails too, and is free. */

@@ -41,7 +41,7 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
 /**
  * Returns the first sentences of a text that are neither too short nor too long for a summary. If no sentence has such
- * a length, returns the first sentence, shortened.
+ * a length, returns the first sentence, cut to the maximum length. Leaves out sentences without letters.
  */
 export function sentencesOf(text: string): string[] {
   const all = [...segmenter.segment(text.slice(0, READ_CHARACTERS).toWellFormed())]
@@ -110,7 +110,7 @@ export function summaryOf(sentences: readonly CitedSentence[], reader: Summary['
   };
 }
 
-/** Returns the average of vectors of one length; empty if there are none. */
+/** Returns the average of vectors with the same number of elements; an empty vector if there are none. */
 export function mean(vectors: readonly Float32Array[]): Float32Array {
   const sum = new Float32Array(vectors[0]?.length ?? 0);
   for (const vector of vectors) vector.forEach((value, k) => (sum[k]! += value / vectors.length));

@@ -23,12 +23,13 @@ export const PROMPTS: readonly McpPrompt[] = [
       { name: 'days', description: 'Number of days. Default: 7', required: false },
     ],
     text: ({ keyword, days = '7' }) =>
-      `Summarise what was said ${keyword ? `about the keyword "${keyword}"` : 'about our keywords'} in the last ${days} days. Find the keywords with list_keywords, then read their mentions with search_mentions (since, page by page until you have seen enough). Report: the volume and where it came from; the three to five main topics, each with two links; what people praise and what they complain about; what needs an answer from us. ${TRUST}`,
+      `Summarise what was said ${keyword ? `about the keyword "${keyword}"` : 'about our keywords'} in the last ${days} days. Find the keywords with list_keywords, then read their mentions with search_mentions: set the parameter since to the start of this period, and read page by page until you have seen enough. Report: the volume and where it came from; the three to five main topics, each with two links; what people praise and what they complain about; what needs an answer from us. ${TRUST}`,
   },
   {
     name: 'who_needs_an_answer',
     title: 'Who needs an answer from us',
-    description: 'Questions, complaints and purchase intents that nobody has handled yet',
+    description:
+      'Questions, complaints and purchase intents of the last days, the most urgent first, each with a draft of an answer',
     arguments: [{ name: 'days', description: 'Number of days. Default: 3', required: false }],
     text: ({ days = '3' }) =>
       `List the mentions of the last ${days} days that need an answer from us. Use search_mentions with the intents support_request, bug_report, product_question, complaint, churn_risk, buy_intent and recommendation_request. Order them by urgency; for each give the link, one sentence about what the person wants, and a draft of an answer. ${TRUST}`,
@@ -39,7 +40,7 @@ export const PROMPTS: readonly McpPrompt[] = [
     description: 'Proposes a keyword, shows its price, and creates it after you agree',
     arguments: [{ name: 'subject', description: 'The brand or topic', required: true }],
     text: ({ subject = '' }) =>
-      `Set up monitoring for "${subject}". Propose terms, mutes for words that cause noise, and sources (read the resource earshot://sources for those that are configured). Call estimate_keyword and show me the price per month and get_credits. Create the keyword with create_keyword only after I have agreed.`,
+      `Set up monitoring for "${subject}". Propose terms, mutes for words that cause noise, and sources (read the resource earshot://sources for those that are configured). Call estimate_keyword and get_credits, and show me the price per month and our credits. Create the keyword with create_keyword only after I have agreed.`,
   },
   {
     name: 'why_so_quiet',

@@ -197,7 +197,7 @@ describe('the stored state of a search of ai_answers', () => {
     expect(types(await one.read(34 * 24, 33 * 24, answerOf('Acme.')))).toEqual(['answer.changed']);
   });
 
-  it('begins again if it cannot be read', async () => {
+  it('is replaced by an empty history if it cannot be read', async () => {
     const one = search();
     one.forget({ history: { v: 0, engines: { openai: {} } } });
     expect(types(await one.read(24, 0, answerOf('Acme.')))).toEqual(['answer.created']);

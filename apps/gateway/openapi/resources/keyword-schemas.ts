@@ -118,7 +118,7 @@ const modelWarnings = described(
 
 /** The warnings of a created keyword, and of an estimate. */
 export const WARNINGS =
-  'Parts of the body that have no effect, and another keyword with exactly the same searches, which reports and costs everything a second time';
+  'Parts of the body that have no effect or less effect than they say, and another keyword with exactly the same searches, which reports and costs everything a second time';
 
 export const keywordSchemas: Readonly<Record<string, Schema>> = {
   Feed: object({ atomUrl: TEXT, jsonUrl: TEXT }),
