@@ -87,7 +87,7 @@ const coverage = tool({
   name: 'get_coverage',
   title: 'Read the coverage of a keyword',
   description:
-    'Shows for each search which periods were read, the gaps and failures with their reasons, the delay until a mention was found, and the time of the next check. Free.',
+    'Shows for each search which periods were read, the gaps and failures with their reasons, the delay until a mention was found, and the time of the next check. If the returned since is later than the requested one, the time before was left out: to read it, send the returned since as until. Free.',
   input: z.strictObject({ id: keywordId, since: instant('Beginning'), until: instant('End') }),
   output: z.object({
     notice: z.string(),

@@ -1,11 +1,13 @@
-import { SegmentedControl, Stack } from '@mantine/core';
+import { SegmentedControl, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearchParams } from 'react-router';
 import { api } from '../../api/client.js';
+import { minuteOf } from '../../parts/format.js';
 import { Page } from '../../parts/page.js';
 import { Loaded, LoadingRows } from '../../parts/states.js';
 import { Checks } from './checks.js';
 import { SearchTimeline } from './search-timeline.js';
+import { beginsLater } from './shown-time.js';
 
 const HOURS = { '24 hours': 24, '7 days': 168, '30 days': 720 } as const;
 type Window = keyof typeof HOURS;
@@ -21,9 +23,10 @@ export function Component() {
   });
   const coverage = useQuery({
     queryKey: ['/v1/keywords', id, 'coverage', window],
-    queryFn: ({ signal }) => {
+    queryFn: async ({ signal }) => {
       const since = new Date(Date.now() - HOURS[window] * 3_600_000).toISOString();
-      return api.get('/v1/keywords/{id}/coverage', { path: { id }, query: { since }, signal });
+      const answer = await api.get('/v1/keywords/{id}/coverage', { path: { id }, query: { since }, signal });
+      return { ...answer, isCut: beginsLater(answer, since) };
     },
     refetchInterval: 30_000,
   });
@@ -43,8 +46,14 @@ export function Component() {
       }
     >
       <Loaded query={coverage} loading={<LoadingRows rows={4} height={110} />}>
-        {({ data, since, until }) => (
+        {({ data, since, until, isCut }) => (
           <Stack>
+            {isCut && (
+              <Text size="sm">
+                Only the time since {minuteOf(since)} is shown, because the status of the searches changed too
+                often.
+              </Text>
+            )}
             {data.map((search) => (
               <SearchTimeline
                 key={search.searchId}
@@ -52,6 +61,7 @@ export function Component() {
                 label={labelOf(keyword.data, search.searchId)}
                 since={firstOf(data, since)}
                 until={until}
+                isCut={isCut}
               />
             ))}
           </Stack>

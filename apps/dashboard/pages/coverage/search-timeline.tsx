@@ -2,10 +2,11 @@ import { Alert, Badge, Button, Group, Paper, Table, Text, Tooltip } from '@manti
 import { EyeOff } from 'lucide-react';
 import { useState } from 'react';
 import type { components } from '../../../../clients/typescript/src/index.js';
-import { count, duration, exactTime, minuteOf, percent } from '../../parts/format.js';
+import { count, duration, exactTime, minuteOf } from '../../parts/format.js';
 import { SourceName } from '../../parts/source.js';
 import { DataTable } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
+import { badgeText, JUST_STARTED_MS, percentOf } from './shown-time.js';
 import styles from './timeline.module.css';
 
 type Search = components['schemas']['SearchCoverage'];
@@ -16,8 +17,6 @@ const NAMES: Readonly<Record<Window['status'], string>> = {
   gap: 'Gap',
   failed: 'Failed',
 };
-/** The covered share is shown only for at least this time, because a share of a shorter time is not meaningful. */
-const JUST_STARTED_MS = 60_000;
 /** Number of rows that are shown at first. */
 const FIRST_ROWS = 8;
 
@@ -28,12 +27,14 @@ interface Props {
   label: string | undefined;
   since: string;
   until: string;
+  /** True if the answer begins later than requested. */
+  isCut: boolean;
 }
 
 /**
  * Shows one search: its line from `since` to `until`, the delay of its mentions, and its gaps, failures and remarks.
  */
-export function SearchTimeline({ search, label, since, until }: Props) {
+export function SearchTimeline({ search, label, since, until, isCut }: Props) {
   const { source, windows, lagSeconds, nextCheckAt } = search;
   const whole = windows.reduce((sum, window) => sum + lengthOf(window), 0);
   const covered = windows
@@ -41,6 +42,7 @@ export function SearchTimeline({ search, label, since, until }: Props) {
     .reduce((sum, one) => sum + lengthOf(one), 0);
   const remarks = windows.filter(({ status, reason }) => status !== 'covered' || reason !== null).reverse();
   const last = windows.at(-1);
+  const badge = badgeText(covered, whole, isCut);
   const isUnreadable = last !== undefined && last.status === 'failed';
   return (
     <Paper p="md" bg="var(--surface)" component="section" aria-label={`${source} ${label ?? ''}`}>
@@ -52,9 +54,11 @@ export function SearchTimeline({ search, label, since, until }: Props) {
               {label}
             </Text>
           )}
-          <Badge color={isUnreadable ? 'red' : whole > 0 && covered === whole ? 'teal' : 'yellow'}>
-            {whole < JUST_STARTED_MS ? 'Just started' : `${percentOf(covered / whole)} covered`}
-          </Badge>
+          {badge && (
+            <Badge color={isUnreadable ? 'red' : whole > 0 && covered === whole ? 'teal' : 'yellow'}>
+              {badge}
+            </Badge>
+          )}
         </Group>
         <Text size="sm" c="dimmed" component="div">
           {lagSeconds &&
@@ -80,7 +84,16 @@ export function SearchTimeline({ search, label, since, until }: Props) {
           <bdi className="foreign">{last.reason}</bdi>. New posts may be missing until a check succeeds again.
         </Alert>
       )}
-      <Line windows={windows} since={since} until={until} covered={whole === 0 ? 0 : covered / whole} />
+      <Line
+        windows={windows}
+        since={since}
+        until={until}
+        text={
+          isCut && whole === 0
+            ? 'Not checked yet in the shown time'
+            : `${percentOf(whole === 0 ? 0 : covered / whole)} of the time covered; remarks are listed below`
+        }
+      />
       <Group justify="space-between" mt={4}>
         <Text size="xs" c="dimmed">
           {minuteOf(since)}
@@ -89,7 +102,7 @@ export function SearchTimeline({ search, label, since, until }: Props) {
           {minuteOf(until)}
         </Text>
       </Group>
-      <GreyLegend windows={windows} since={since} until={until} />
+      <GreyLegend windows={windows} since={since} until={until} isCut={isCut} />
       {remarks.length > 0 && (
         <details open={remarks.length <= 3}>
           <Text component="summary" size="sm" my="xs" style={{ cursor: 'pointer' }}>
@@ -140,21 +153,17 @@ function Line({
   windows,
   since,
   until,
-  covered,
+  text,
 }: {
   windows: readonly Window[];
   since: string;
   until: string;
-  covered: number;
+  text: string;
 }) {
   const whole = Math.max(1, Date.parse(until) - Date.parse(since));
   const first = windows[0]?.from ?? until;
   return (
-    <div
-      className={styles.line}
-      role="img"
-      aria-label={`${percentOf(covered)} of the time covered; remarks are listed below`}
-    >
+    <div className={styles.line} role="img" aria-label={text}>
       <span className={styles.none} style={{ flexGrow: (Date.parse(first) - Date.parse(since)) / whole }} />
       {windows.map((window) => (
         <Tooltip
@@ -178,13 +187,26 @@ function Line({
 }
 
 /** Explains the grey ends of the line: times that are not part of the coverage. */
-function GreyLegend({ windows, since, until }: { windows: readonly Window[]; since: string; until: string }) {
-  const [first, last] = [windows[0], windows.at(-1)];
-  if (!first || !last) return null;
+function GreyLegend({
+  windows,
+  since,
+  until,
+  isCut,
+}: {
+  windows: readonly Window[];
+  since: string;
+  until: string;
+  isCut: boolean;
+}) {
+  const first = windows[0];
+  // In an answer that is cut, the last check of a search can be before `since`.
+  const end = windows.at(-1)?.to ?? (isCut ? since : until);
   const isLong = (from: string, to: string) => Date.parse(to) - Date.parse(from) > JUST_STARTED_MS;
   const parts = [
-    ...(isLong(since, first.from) ? [`before ${minuteOf(first.from)} this search did not exist`] : []),
-    ...(isLong(last.to, until) ? [`after ${minuteOf(last.to)} it was not checked yet`] : []),
+    ...(first && isLong(since, first.from)
+      ? [`before ${minuteOf(first.from)} this search did not exist`]
+      : []),
+    ...(isLong(end, until) ? [`after ${minuteOf(end)} it was not checked yet`] : []),
   ];
   if (parts.length === 0) return null;
   return (
@@ -193,9 +215,6 @@ function GreyLegend({ windows, since, until }: { windows: readonly Window[]; sin
     </Text>
   );
 }
-
-/** Returns a share as text. If any time is missing, returns “over 99%” instead of a rounded 100%. */
-const percentOf = (part: number) => (part > 0.99 && part < 1 ? 'over 99%' : percent(part));
 
 function lengthText(window: Window): string {
   const seconds = Math.round(lengthOf(window) / 1000);
