@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { Settings } from 'luxon';
 import { instantIn, isTimeZone, nextMidnightIn } from './wall-clock.js';
 
 it.each([
@@ -17,6 +18,18 @@ it.each([
   ['2026-11-01T00:30', 'America/New_York', '2026-11-01T04:30:00.000Z'],
 ])('%s in %s is %s [keywords.timezone]', (text, zone, instant) => {
   expect(new Date(instantIn(text, zone)).toISOString()).toBe(instant);
+});
+
+it.each(['2026-07-01', '2026-12-01'])('an hour that occurs twice is the same instant on %s', (today) => {
+  const { now } = Settings;
+  Settings.now = () => Date.parse(today);
+  try {
+    expect(new Date(instantIn('2026-10-25T02:30', 'Europe/Berlin')).toISOString()).toBe(
+      '2026-10-25T01:30:00.000Z',
+    );
+  } finally {
+    Settings.now = now;
+  }
 });
 
 it.each([

@@ -2,13 +2,16 @@ import { DateTime, IANAZone } from 'luxon';
 
 /**
  * Returns the instant of an ISO 8601 date-time. A time without an offset is local time in the zone. A local time that
- * is skipped when clocks go forward is moved by the length of the gap.
+ * is skipped when clocks go forward is moved by the length of the gap. Of a local time that occurs twice when clocks go
+ * back, the second instant is returned.
  * @param timeZone IANA
  * @returns milliseconds since 1970; NaN if the text is not a date-time
  */
 export function instantIn(text: string, timeZone: string): number {
   if (hasOffset(text)) return Date.parse(text);
-  return DateTime.fromISO(text.replace(' ', 'T'), { zone: timeZone }).toMillis();
+  const local = DateTime.fromISO(text.replace(' ', 'T'), { zone: timeZone });
+  // `local` alone would be the first or the second instant, depending on the offset of the zone today.
+  return Math.max(...local.getPossibleOffsets().map((one) => one.toMillis()));
 }
 
 /** Returns whether the text is the name of an IANA time zone. */
