@@ -167,6 +167,15 @@ describe('reserving credits', () => {
     expect(await reserved()).toBe(0);
   });
 
+  it('counts the whole reservation of finished work if a repetition of the work asks for fewer credits [credits.never-negative]', async () => {
+    const [done, other] = [reservation(4), reservation(9)];
+    await reserve(database, [done]);
+    await keepUntilCharged(database, [done.reservationId]);
+    const { shortages } = await reserve(database, [{ ...done, credits: 1 }, other]);
+    expect([...shortages]).toEqual([[other.reservationId, { needed: 9, available: 6 }]]);
+    expect(await reserved()).toBe(4);
+  });
+
   it('reserves again for stored work whose reservation has expired, unless it was charged', async () => {
     const [known, lost, paid] = [reservation(1), reservation(2), reservation(4)];
     await reserve(database, [known, paid]);

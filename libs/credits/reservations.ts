@@ -69,18 +69,22 @@ async function reserveIn(tx: Tx, reservations: readonly Reservation[]): Promise<
   const accountIds = [...new Set(reservations.map(({ accountId }) => accountId))];
   const balances = await lockBalances(tx, accountIds);
   // A separate statement: it also sees the reservations that were made while the previous statement waited for the lock.
-  const reserved: { reservation_id: string | null; account_id: string; amount: number }[] = await tx.query(
-    `SELECT NULL::uuid AS reservation_id, account_id, sum(amount)::bigint AS amount FROM credit_reservations
+  const reserved: { reservation_id: string | null; account_id: string; amount: number; done: boolean }[] =
+    await tx.query(
+      `SELECT NULL::uuid AS reservation_id, account_id, sum(amount)::bigint AS amount, false AS done
+     FROM credit_reservations
      WHERE account_id = ANY($1) AND expires_at > now() GROUP BY account_id
      UNION ALL
-     SELECT reservation_id, account_id, amount FROM credit_reservations
+     SELECT reservation_id, account_id, amount, done_at IS NOT NULL FROM credit_reservations
      WHERE reservation_id = ANY($2) AND account_id = ANY($1) AND expires_at > now()`,
-    [accountIds, reservations.map(({ reservationId }) => reservationId)],
-  );
+      [accountIds, reservations.map(({ reservationId }) => reservationId)],
+    );
   const available = new Map(balances.map((row) => [row.account_id, row.balance]));
   const ownBefore = new Map<string, number>();
-  for (const { reservation_id: reservationId, account_id: account, amount } of reserved) {
+  const done = new Set<string>();
+  for (const { reservation_id: reservationId, account_id: account, amount, done: isDone } of reserved) {
     const balance = available.get(account);
+    if (isDone && reservationId !== null) done.add(reservationId);
     if (reservationId !== null) ownBefore.set(reservationId, amount);
     else if (balance !== undefined) available.set(account, balance - amount);
   }
@@ -91,6 +95,11 @@ async function reserveIn(tx: Tx, reservations: readonly Reservation[]): Promise<
     const present = available.get(reservation.accountId);
     if (present === undefined) {
       unopened.add(reservation.reservationId);
+      continue;
+    }
+    // The reservation of done work keeps its amount, so it needs no further credits and frees none.
+    if (done.has(reservation.reservationId)) {
+      granted.push(reservation);
       continue;
     }
     const free = present + (ownBefore.get(reservation.reservationId) ?? 0);
