@@ -6,7 +6,7 @@ import { canonicalTerms } from '#matching';
 
 /**
  * Returns the criteria of a search: each key of its overrides replaces the same key of the global criteria. `filters`
- * are merged in the same way.
+ * are merged in the same way. An empty list of terms replaces nothing.
  */
 export function resolveCriteria(global: Criteria, overrides: Criteria | undefined): Criteria {
   const resolved = clone(CriteriaSchema, global);
@@ -23,7 +23,8 @@ export function resolveCriteria(global: Criteria, overrides: Criteria | undefine
 
 /**
  * Returns the identity of a search: SHA-256 (hex) over the canonical JSON (RFC 8785) of everything that distinguishes
- * it: source, market, query, terms (trimmed, case-folded, sorted), match, sort, price bounds, filters, repliesTo.
+ * it: source, market, query (trimmed), terms (trimmed, case-folded, sorted, each once), match, sort, price bounds,
+ * filters, repliesTo.
  */
 export function criteriaHash(source: SourceId, criteria: Criteria): string {
   const { market, query, priceMin, priceMax, sort, filters, repliesTo, terms } = criteria;

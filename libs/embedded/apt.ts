@@ -18,7 +18,7 @@ export async function installWithApt(name: string): Promise<void> {
 function apt(args: string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(APT, args, {
-      // Another program may read the standard output of this command.
+      // The output of apt-get must not get into the standard output of Earshot, which another program may read.
       stdio: ['ignore', 'ignore', 'pipe'],
       env: childEnvironment({ ...proxies(), DEBIAN_FRONTEND: 'noninteractive' }),
     });

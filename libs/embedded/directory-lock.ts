@@ -33,6 +33,7 @@ export interface StoresLock extends DirectoryLock {
 /**
  * Locks a directory for this process. Writes only the file `lock` in it.
  * @throws DirectoryInUseError if another process uses the directory
+ * @throws Error if the system cannot lock
  */
 export function lockDirectory(directory: string): DirectoryLock {
   const file = join(directory, 'lock');
@@ -56,6 +57,7 @@ export function lockDirectory(directory: string): DirectoryLock {
  * Takes the lock that the stores' processes inherit. A store that survived its Earshot (kill -9) still has the lock,
  * even if this process cannot see the store because it runs in another container or on another host.
  * @throws DirectoryInUseError if the lock is not free within 5 seconds
+ * @throws Error if the system cannot lock
  */
 export async function lockStores(directory: string): Promise<StoresLock> {
   const deadline = Date.now() + STORES_TIMEOUT_MS;

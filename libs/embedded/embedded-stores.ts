@@ -27,11 +27,11 @@ export interface EmbeddedStores {
    */
   started: string[];
   /**
-   * Resolves with the store and the reason if a store is not started again: it ended more than five times in a minute,
-   * or it runs after a restart but does not answer. Otherwise it never settles.
+   * Resolves with an error that names the store and the reason, if a store is not started again: the store ended more
+   * than five times in a minute, or runs after a restart but does not answer. Otherwise the promise never settles.
    */
   givenUp: Promise<Error>;
-  /** Stops all started stores within 4 seconds. A second call waits for the first call. */
+  /** Stops all started stores; kills a store that has not exited after 3.5 seconds. A second call waits for the first. */
   stop(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ const STORES = [
  * caller handles signals and calls `stop()`.
  * @throws the signal's reason if the signal is aborted
  * @throws DirectoryInUseError if another installation uses this data directory
- * @throws Error if a store cannot be started, with one line that says what to do; all stores are then stopped
+ * @throws Error with the reason if a store cannot be started; all stores are then stopped
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedStores> {
   const { log, signal } = options;

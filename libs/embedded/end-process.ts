@@ -5,7 +5,7 @@ const POLL_MS = 20;
 
 /**
  * Ends one process: sends `signal`, and SIGKILL after `graceMs`. Resolves when the process has exited, at the latest
- * `graceMs` after SIGKILL. Never affects another process that has got the same pid meanwhile.
+ * `graceMs` after SIGKILL. Before each signal, checks that no other process has got the same pid meanwhile.
  */
 export async function endProcess(
   identity: ProcessIdentity,

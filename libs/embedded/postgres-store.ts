@@ -158,8 +158,8 @@ function serverArguments(cluster: string, port: number): string[] {
 
 /**
  * After kill -9 of an earlier Earshot, the Postgres of that Earshot still runs. The pid file of Postgres contains the
- * process id. An unrelated process that now has the same id is not ended. The pid file is then deleted, because
- * Postgres would refuse to start while it exists.
+ * process id. If an unrelated process has this id now, only the pid file is deleted, because Postgres would refuse to
+ * start while the file exists. If no process has this id, nothing is done: Postgres itself replaces the file.
  */
 async function endOrphanedPostmaster(cluster: string): Promise<void> {
   const file = join(cluster, 'postmaster.pid');

@@ -7,13 +7,13 @@ import { readFileSync } from 'node:fs';
  */
 export interface ProcessIdentity {
   pid: number;
-  /** Opaque. Only the same process has the same value. */
+  /** Opaque. Another process with the same pid has another value. */
   startedAt: string;
 }
 
 /**
- * Returns the process that currently has this pid; undefined if there is none. A zombie does not count, because it uses
- * nothing any more.
+ * Returns the process that currently has this pid; undefined if there is none. On Linux, a zombie does not count,
+ * because it uses nothing any more.
  */
 export function identify(pid: number): ProcessIdentity | undefined {
   if (!Number.isSafeInteger(pid) || pid < 1) return undefined;
@@ -31,7 +31,7 @@ export function isRunning(identity: ProcessIdentity): boolean {
   return identify(identity.pid)?.startedAt === identity.startedAt;
 }
 
-/** Returns the words of a process's command line; empty if it has exited. */
+/** Returns the words of a process's command line; empty if it has exited or cannot be read. */
 export function commandLine(pid: number): string[] {
   try {
     if (process.platform === 'linux')

@@ -29,7 +29,7 @@ export function readRuntime(dataDir: string): Runtime | undefined {
 
 /**
  * Records that this process runs an installation here. Only the owner is allowed to read the file, because it contains
- * a password.
+ * passwords.
  */
 export function writeRuntime(dataDir: string, urls: RuntimeUrls): void {
   const file = runtimeFile(dataDir);

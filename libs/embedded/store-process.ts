@@ -42,7 +42,7 @@ export interface StoreCommand {
    */
   holdStdin?: boolean;
   stopSignal: NodeJS.Signals;
-  /** Returns whether the store answers. Called repeatedly until it does. */
+  /** Returns whether the store answers. Called repeatedly during a start, until it does or the start fails. */
   isReady(): Promise<boolean>;
 }
 
@@ -93,7 +93,7 @@ export class StoreProcess {
     return store;
   }
 
-  /** Ends the program. Resolves when it has exited. */
+  /** Ends the program. Resolves when it has exited, at the latest `STOP_GRACE_MS` after SIGKILL. */
   async stop(): Promise<void> {
     this.stopping = true;
     const child = this.child;

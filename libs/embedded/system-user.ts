@@ -8,7 +8,8 @@ export interface Owner {
 }
 
 /**
- * Returns a system user without a shell. Creates the user if it is missing.
+ * Returns a system user. Creates the user, without a shell, if it is missing.
+ * @param setting what the error suggests to set instead
  * @throws Error that says what to do
  */
 export function systemUser(name: string, setting: string): Owner {

@@ -18,8 +18,9 @@ const GLOBAL_UNICAST: Range = [ipaddr.IPv6.parse('2000::'), 3];
 const NAT64: Range = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 
 /**
- * Returns the policy for outbound requests: allows public unicast addresses, and the CIDRs in `allow` (see
- * `parseEgressAllow`). For an IPv4-mapped or NAT64 address, the IPv4 address in it is checked.
+ * Returns the policy for outbound requests: allows public unicast addresses that are not internal to a cloud, and the
+ * CIDRs in `allow` (see `parseEgressAllow`). An IPv4-mapped address is checked in its IPv4 form. A NAT64 address counts
+ * as public if the IPv4 address in it is public; only an IPv6 range in `allow` can allow it otherwise.
  */
 export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
   const allowed = allow.map((cidr) => ipaddr.parseCIDR(cidr) as Range);
@@ -40,6 +41,7 @@ export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
 
 /**
  * Reads `EGRESS_ALLOW`: CIDRs or single addresses, separated by commas or spaces; can be empty or absent.
+ * @returns CIDRs; a single address becomes a range of one address
  * @throws Error that names the faulty entry
  */
 export function parseEgressAllow(text: string | undefined): string[] {

@@ -9,7 +9,7 @@ import { notAllowed, OutboundError } from './outbound-error.js';
 /** Looks up all addresses of a host name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
-// Maximum time to connect. Even a slow receiver accepts a connection within this time. The deadline of the request is
+// Maximum time to connect. Slow receivers usually accept a connection within this time. The deadline of the request is
 // usually shorter.
 const CONNECT_TIMEOUT_MS = 10_000;
 

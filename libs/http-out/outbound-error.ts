@@ -1,7 +1,8 @@
 /**
- * Why a request has no usable response. `blocked`: the address is not allowed. `timeout`: the deadline passed.
- * `network`: DNS, connection, TLS or an invalid response. `too_large`: more decoded bytes than allowed. `redirect`: too
- * many redirects, or one without a usable target. `invalid_url`: not an http(s) address.
+ * Why a request has no usable response. `blocked`: the address is not allowed. `timeout`: the deadline passed, or no
+ * connection was accepted in time. `network`: DNS, connection, TLS, an invalid response, or a closed client.
+ * `too_large`: more decoded bytes than allowed. `redirect`: too many redirects, or one without a usable target.
+ * `invalid_url`: not an http(s) address, or an address with a user name, a password or port 0.
  */
 export type OutboundErrorKind = 'blocked' | 'timeout' | 'network' | 'too_large' | 'redirect' | 'invalid_url';
 

@@ -41,8 +41,8 @@ export interface OutboundRequest {
    */
   redirects: 'none' | 'follow';
   /**
-   * True if the operator configured this address: its host is not checked. Other hosts in redirects are checked, unless
-   * `reroute` replaces them.
+   * True if the operator configured this address: its host is not checked. Redirects to another scheme, host or port
+   * are checked, unless `reroute` replaces their addresses.
    */
   trusted?: boolean;
   /**
@@ -142,8 +142,8 @@ class GuardedOutboundHttp implements OutboundDispatcher {
     let movedTo: string | undefined;
     let permanentSoFar = true;
     for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
-      // Only the host that the operator configured is trusted, not the hosts that it redirects to. With `reroute`, each
-      // request goes to the operator's proxy.
+      // Only the scheme, host and port that the operator configured are trusted, not the targets of redirects. With
+      // `reroute`, each request goes to the operator's proxy.
       const trusted = request.trusted && (request.reroute || this.targetOf(hop.url).origin === firstOrigin);
       const answer = await this.send(hop, request, Math.max(1, endsAt - performance.now()), Boolean(trusted));
       const next = nextHop(hop, answer);

@@ -83,8 +83,8 @@ interface SmtpError extends Error {
 }
 
 /**
- * Creates the mail client. TLS is used if the server offers it, and is required unless the server is on loopback or
- * `requireTls` is false. Certificates are checked, except on loopback.
+ * Creates the mail client. With `smtps:`, TLS is always used. With `smtp:`, TLS is used if the server offers it, and
+ * is required unless the server is on loopback or `requireTls` is false. Certificates are checked, except on loopback.
  */
 export function createOutboundMail({ url, from, requireTls }: OutboundMailOptions): OutboundMail {
   const server = new URL(url);

@@ -35,7 +35,7 @@ export class Pools {
     return pool;
   }
 
-  /** Closes every connection immediately. */
+  /** Closes the connections of all kept pools without waiting: running requests fail. */
   async close(): Promise<void> {
     const open = [...this.pools.values()];
     await Promise.all(open.map((pool) => pool.destroy()));

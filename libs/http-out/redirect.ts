@@ -28,7 +28,8 @@ export function nextHop(hop: Hop, answer: Answer): Hop | undefined {
   if (!REDIRECTS.has(answer.status)) return undefined;
   const from = new URL(hop.url);
   const to = locationOf(answer, from);
-  // Clients change a POST to a GET after 301, 302 and 303; 307 and 308 exist to keep the method.
+  // Browsers change a POST to a GET after 301, 302 and 303, so every method except HEAD becomes GET. 307 and 308 keep
+  // the method.
   const keepsBody = answer.status >= 307 || hop.method === 'GET' || hop.method === 'HEAD';
   const dropped = (name: string) =>
     (to.origin !== from.origin && FOR_ONE_ORIGIN.has(name)) || (!keepsBody && OF_A_BODY.has(name));

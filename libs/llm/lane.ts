@@ -137,7 +137,7 @@ export class LlmLane {
   /**
    * Sends a request when its turn comes, and updates the state of the server from the result.
    * @param endsAt epoch ms
-   * @throws LlmError of `send`; `no_turn` if the turn would come too late or after `endsAt`; `network` if the lane is closed
+   * @throws what `send` or `SharedTurns.begin` throws; LlmError `no_turn` if the turn would come too late or after `endsAt`; `network` if the lane is closed
    */
   async run<T>(endsAt: number, send: () => Promise<T>): Promise<T> {
     const result = await this.queue.add(async () => {

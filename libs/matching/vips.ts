@@ -8,7 +8,7 @@ export interface VipAuthor {
   note?: string | null | undefined;
 }
 
-/** The first VIP who is the candidate's author. Handles are compared without case and without `@` or `u/`. */
+/** Returns the first VIP who is the candidate's author. Handles are compared without case and without `@` or `u/`. */
 export function vipOf<T extends VipAuthor>(vips: readonly T[], candidate: Candidate): T | undefined {
   if (vips.length === 0 || !candidate.author) return undefined;
   const author = foldHandle(candidate.author);

@@ -13,8 +13,9 @@ const NEEDS_FREE_START = new Set(['.', '#', '@', '$'].map((char) => char.charCod
 
 /**
  * Finds whole words and phrases. Each term has one anchor: its token that the fewest other terms contain. A text is
- * read token by token, and only terms whose anchor equals the token are compared. So the time for a text depends only
- * on its length, and the memory on the terms. Terms are numbered in the given order, and must be folded.
+ * read token by token, and only terms whose anchor equals the token are compared. So the time for a text depends on its
+ * length and on the terms with these anchors, and the memory on all terms. Terms are numbered in the given order, and
+ * must be folded.
  */
 export class WordIndex {
   private segmentUnits = new Uint16Array(0);

@@ -112,7 +112,7 @@ function compileRules(rules: readonly Rule[]): ItemRules {
  */
 function matcherOf(clauses: readonly CompiledClause[]): Matcher | undefined {
   const searches = clauses.flatMap(({ term }, number) =>
-    // A term without visible characters would match every text.
+    // A term of only spaces would match every text.
     term && foldTerm(term.value) !== ''
       ? [{ key: String(number), mode: term.mode, terms: [term.value] }]
       : [],

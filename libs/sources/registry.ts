@@ -24,7 +24,7 @@ export type SourceEnv = Readonly<Record<string, string | undefined>>;
 export interface SourceSetup {
   /** Present even if settings are missing, because Earshot also uses it to check criteria. */
   connector: SourceConnector;
-  /** True if every required setting is present. */
+  /** True if no required setting is missing. */
   configured: boolean;
   /** The missing settings, for example `SOURCE_REDDIT_CLIENT_ID`, or `A or B` if one of several is enough. */
   missingSettings: string[];
@@ -171,8 +171,8 @@ function setUp(id: SourceId, env: SourceEnv): SourceSetup {
 }
 
 /**
- * Adds a fault for each server of the criteria whose address is a private IP address that `EGRESS_ALLOW` does not
- * permit, because the outbound client would refuse the server at every check.
+ * Adds a fault for each server of the criteria whose address is `localhost` or a private IP address that `EGRESS_ALLOW`
+ * does not permit, because the outbound client would refuse the server at every check.
  */
 function refusingPrivateServers(connector: SourceConnector, env: SourceEnv): SourceConnector {
   if (!connector.namedServers) return connector;

@@ -7,7 +7,7 @@ export type { Logger } from 'pino';
 /** The same expected error is logged at most once in this time, because a loop repeats it several times a second. */
 const REPEAT_MS = 30_000;
 const REMEMBERED_ERRORS = 1000;
-/** Fields that are never logged. */
+/** Fields that are removed from log lines, down to the depth of `REDACTED`. */
 const SECRETS = ['apiKey', 'signingSecret', 'password', 'authorization', 'cookie', '["x-api-key"]'];
 /** The redaction needs a path for each depth. */
 const REDACTED = ['', '*', '*.*'].flatMap((parent) => SECRETS.map((name) => pathOf(parent, name)));

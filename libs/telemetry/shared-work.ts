@@ -88,7 +88,8 @@ export function causeOf(item: object): string | undefined {
 
 /**
  * Returns the step that caused something: the only step, or the only recorded step, or the first step if none is
- * recorded. Undefined if there are several recorded steps.
+ * recorded. Undefined if there are several recorded steps, or if a step is recorded and the trace of another cause
+ * begins here.
  */
 export function soleCause(causes: readonly (string | undefined)[]): string | undefined {
   if (causes.length === 1) return causes[0];

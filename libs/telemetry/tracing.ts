@@ -30,7 +30,7 @@ const FLUSH_WITHIN_MS = 1000;
  */
 const MAX_LINKS = 2000;
 
-/** Context key of a new trace: whether it is recorded. Without it the sampler decides. */
+/** Context key of a new trace: whether it is recorded. The samplers `always_on` and `always_off` ignore the key. */
 export const RECORDED = createContextKey('earshot trace is recorded');
 
 /** Before tracing starts, traces have ids and no span is recorded. */
@@ -44,7 +44,7 @@ export function tracer(): Tracer {
 }
 
 /**
- * Starts tracing in this process; further calls change nothing. Without an endpoint, traces have ids and no span is
+ * Starts tracing in this process; further calls change nothing until `stopTracing`. Without an endpoint, traces have ids and no span is
  * recorded.
  * @param service the name under which its spans are shown
  */

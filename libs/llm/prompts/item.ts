@@ -10,12 +10,12 @@ export interface ReadableItem {
   community?: string | undefined;
 }
 
-/** Maximum length of a title. */
+/** Maximum length of a title, in UTF-16 units. */
 const TITLE_CHARACTERS = 500;
 
 /**
  * Returns an item as the model sees it, without empty parts.
- * @param characters maximum length of the text; a longer text is cut and gets `…`
+ * @param characters maximum length of the text, in UTF-16 units; a longer text is cut and gets `…`
  */
 export function asLlmItem(item: ReadableItem, characters: number): LlmItem {
   const { source, kind, author = '', community = '' } = item;

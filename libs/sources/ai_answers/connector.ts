@@ -16,8 +16,8 @@ const DAY_MS = 86_400_000;
 const OVERLAP_MS = 5 * 60_000;
 
 /**
- * Answers of AI engines to a prompt, with the brands that they mention and cite. A check asks each engine that its
- * search names and that is configured.
+ * Answers of AI engines to a prompt, with the brands that the answers mention and cite. A check asks each configured
+ * engine that its search names; all configured engines if the search names none.
  */
 export function createAiAnswersConnector(settings: AiAnswersSettings): SourceConnector {
   const configured = ENGINES.filter((engine) => settings[engine]);

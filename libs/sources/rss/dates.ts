@@ -44,7 +44,7 @@ const MONTH_FIRST =
 
 /**
  * Converts a date of a feed to ISO 8601 in UTC. A date without a time zone counts as UTC. Returns undefined if the date
- * cannot be read.
+ * cannot be read, or if its year is not from 1970 to 2100.
  */
 export function parseFeedDate(text: string): string | undefined {
   const date = text.replace(/\s+/g, ' ').trim();

@@ -1,7 +1,7 @@
 const MAX_WAIT_MS = 24 * 3_600_000;
 
 /**
- * The time in ms for which a publisher asks not to be requested again, at most a day; 0 if it does not ask.
+ * Returns the time in ms for which a publisher asks not to be requested again, at most a day; 0 if it does not ask.
  * @param ttl from RSS, in minutes
  */
 export function publisherWaitMsOf(

@@ -2,12 +2,15 @@ import type { JsonObject } from '@bufbuild/protobuf';
 import type { Criteria } from '#contracts';
 import type { Fault } from '#kernel';
 
-/** Returns the value of one of the source's own filters; undefined if the search does not have this filter. */
+/** Returns the value of one of the source's own filters; undefined if the search does not have it, or it is null. */
 export function filterOf(criteria: Criteria, key: string): unknown {
   return (criteria.filters as JsonObject | undefined)?.[key] ?? undefined;
 }
 
-/** Returns a filter with a text or a list of texts as a list: trimmed, without duplicates and empty texts. */
+/**
+ * Returns a filter with a text or a list of texts as a list: trimmed, without duplicates and empty texts. Values of
+ * other types are left out.
+ */
 export function filterTexts(criteria: Criteria, key: string): string[] {
   const value = filterOf(criteria, key);
   const texts = (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string');

@@ -17,6 +17,7 @@ export interface ItemParts {
   authorUrl?: string | undefined;
   community?: string | undefined;
   lang?: string | undefined;
+  /** ISO 8601. A time before 1900 or after 2261 counts as unknown. */
   publishedAt?: string | undefined;
   /** ISO 8601: when Earshot saw the change. For sources that do not send dates. */
   happenedAt?: string | undefined;
@@ -50,8 +51,8 @@ const ID_BYTES = 512;
 
 /**
  * Builds an item in the common structure. All sources have the same size limits: a text is cut to 64 KiB and a title to
- * 1 KiB, and an address that is too long is left out. If something was cut, `truncated` is true in the item and in its
- * body. So an item always fits into one message.
+ * 1 KiB, and an address that is too long is left out. If something was cut or left out because of its size, `truncated`
+ * is true in the item and in its body. So an item always fits into one message.
  */
 export function buildItem(source: SourceId, parts: ItemParts): SourceItem {
   const { body, engagement, media = [], previousPrice, ...fields } = parts;

@@ -1,6 +1,6 @@
 import { UpstreamError } from '../source.js';
 
-/** An access token, which a lane requests once and uses for all its reads. */
+/** An access token, which a lane uses for all its reads until the token expires or is refused. */
 export interface SessionToken<T> {
   /** The session of the lane. */
   session: Map<string, unknown>;
@@ -11,7 +11,10 @@ export interface SessionToken<T> {
   isGood?(token: T): boolean;
 }
 
-/** Returns the kept token, or a new one. The promise is kept, so that concurrent reads sign in only once. */
+/**
+ * Returns the kept token. Requests a new one if there is none, or if the kept one expires soon. The promise is kept, so
+ * that concurrent reads sign in only once.
+ */
 export async function sessionToken<T>(token: SessionToken<T>): Promise<T> {
   const { session, key, make, isGood } = token;
   for (;;) {
@@ -33,7 +36,7 @@ export function keepInSession<T>(session: Map<string, unknown>, key: string, mak
   return making;
 }
 
-/** Sends a request with the token. A refused token is renewed once. */
+/** Sends a request with the token. After a refusal, renews the token and sends the request once more. */
 export async function askWithToken<T, R>(
   token: SessionToken<T>,
   ask: (token: T) => Promise<R>,

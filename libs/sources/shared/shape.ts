@@ -35,13 +35,13 @@ export function countOf(value: unknown): number | undefined {
   return Math.max(-2_147_483_648, Math.min(2_147_483_647, Math.trunc(number)));
 }
 
-/** Returns epoch seconds as ISO 8601, or undefined if the value is not a valid time. */
+/** Returns epoch seconds as ISO 8601, or undefined if the value is not a time after 1970-01-01T00:00:00Z. */
 export function isoOfSeconds(value: unknown): string | undefined {
   const seconds = numberOf(value);
   return seconds === undefined || seconds <= 0 ? undefined : isoOfMs(seconds * 1000);
 }
 
-/** Converts an ISO 8601 text with any offset to ISO 8601 UTC. Returns undefined for any other value. */
+/** Converts an ISO 8601 text with any offset to ISO 8601 UTC. Returns undefined for a value that is not such a time. */
 export function isoOfText(value: unknown): string | undefined {
   return typeof value === 'string' && /^\d{4}-\d\d-\d\d/.test(value) ? isoOfMs(Date.parse(value)) : undefined;
 }
@@ -52,8 +52,8 @@ function isoOfMs(ms: number): string | undefined {
 }
 
 /**
- * Removes characters that stores refuse: NUL (Postgres does not accept it), other control characters, and halves of
- * surrogate pairs, which cannot be encoded in UTF-8.
+ * Removes characters that stores refuse: NUL (Postgres does not accept it) and halves of surrogate pairs, which cannot
+ * be encoded in UTF-8. Also removes the other ASCII control characters, except tab, line feed and carriage return.
  */
 export function cleanText(text: string): string {
   // oxlint-disable-next-line no-control-regex -- the pattern looks for control characters
@@ -84,7 +84,7 @@ export const MAX_ENTRIES = 10_000;
 /**
  * Reads at most the first 10,000 entries, and returns each item once. `warnings` counts the entries that cannot be
  * read or are left out.
- * @throws UpstreamError `unknown_shape` if there are entries and none of them can be read
+ * @throws UpstreamError `unknown_shape` if there are entries and every entry that was read is malformed
  */
 export function readEntries<Entry>(
   source: SourceId,

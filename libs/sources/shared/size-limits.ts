@@ -49,20 +49,21 @@ export function cutText(text: string, maxBytes: number): string {
 export interface CutJson<Value> {
   value: Value;
   json: string;
-  /** True if something was removed. */
+  /** True if something was removed or shortened. */
   cut: boolean;
 }
 
 /**
- * Cuts a JSON object to `BODY_BYTES`. It shortens long strings, lists and objects, and removes deep nesting. A string
- * with the key `title` has the limit of titles at any depth.
+ * Cuts a JSON object to `BODY_BYTES`. It shortens long strings, lists and objects, and removes deep nesting and long
+ * keys. A string with the key `title` has the limit of titles at any depth. If the object is still too large, only its
+ * strings, numbers and booleans remain.
  */
 export function cutJson<Value extends object>(value: Value): CutJson<Value> {
   for (const limits of STAGES) {
     const result = cutWith(limits, value);
     if (Buffer.byteLength(result.json) <= BODY_BYTES) return result;
   }
-  // This happens only with deeply nested lists, which no real upstream sends.
+  // This happens only with deeply nested lists or objects, which no known upstream sends.
   const flat = Object.fromEntries(Object.entries(value).filter(([, one]) => typeof one !== 'object'));
   return { ...cutWith(MIN_LIMITS, flat as Value), cut: true };
 }

@@ -3,7 +3,7 @@ import type { Fault } from '#kernel';
 
 /**
  * Returns the alternatives of a search, each with the phrases that must all occur: the query and one term, only the
- * term, or only the query. Empty if the search has neither query nor terms.
+ * term, or only the query. Terms that differ only in case count once. Empty if the search has neither query nor terms.
  */
 export function alternativesOf(criteria: Criteria): string[][] {
   const query = criteria.query?.trim() ?? '';
@@ -19,7 +19,7 @@ export function faultsWithoutTerms(source: string, criteria: Criteria): Fault[] 
   return [{ path: 'query', message: `a search on ${source} needs a query or terms` }];
 }
 
-/** Returns the phrase in quotes. Quotes inside the phrase are removed, because upstreams have no escape for them. */
+/** Returns the phrase in quotes. Spaces replace quotes inside the phrase, because upstreams have no escape for them. */
 export function quoted(phrase: string): string {
   return `"${phrase
     .replace(/["\u201c\u201d]/g, ' ')
@@ -27,7 +27,7 @@ export function quoted(phrase: string): string {
     .trim()}"`;
 }
 
-/** Adds quotes if the phrase is more than one plain word, or a word that upstreams read as an operator. */
+/** Adds quotes, unless the phrase is one word of letters and digits that upstreams do not read as an operator. */
 export function quotedIfNeeded(phrase: string): string {
   return /^[\p{L}\p{N}]+$/u.test(phrase) && !/^(AND|OR|NOT)$/.test(phrase) ? phrase : quoted(phrase);
 }

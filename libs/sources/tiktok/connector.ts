@@ -41,7 +41,10 @@ async function search(criteria: Criteria, context: FetchContext, settings: Tikto
   return { ...read, gap: read.gap || warnings.length > 0, warnings: [...read.warnings, ...warnings] };
 }
 
-/** Reads all pages of the days, because videos that were indexed late can be on pages with known videos. */
+/**
+ * Reads all pages of the days, up to the page cap, because videos that were indexed late can be on pages with known
+ * videos.
+ */
 async function readAll(first: Page, { since, pageCap, known }: FetchContext): Promise<Fetched> {
   const read = await readPages(first, { known: () => false, since, pageCap });
   const reachedBack = read.items.some(

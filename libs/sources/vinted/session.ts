@@ -36,8 +36,8 @@ export async function askCatalog(context: SessionContext, market: Market, url: s
 }
 
 /**
- * True if the listing's own page says that the listing does not exist.
- * @throws UpstreamError
+ * True if the listing's own page answers 404 or 410. False for any 2xx, and for a redirect.
+ * @throws UpstreamError for any other status, and if there is no response
  */
 export async function isGone(context: SessionContext, market: Market, id: string): Promise<boolean> {
   const { status } = await context.http.request({

@@ -50,7 +50,7 @@ export function faultsOf(criteria: Criteria): Fault[] {
 
 /**
  * Returns the queries of a search. Each contains the query, as many terms joined by OR as the length limit allows, and
- * the filters. Empty if the search has no query, terms or filters.
+ * the filters. Empty if the search has no query, terms, filters or `repliesTo`.
  */
 export function queriesOf(criteria: Criteria, match: MatchMode): string[] {
   const { front, terms, limits } = partsOf(criteria, match);

@@ -81,7 +81,8 @@ async function readSearch({ query, byDate, context, settings }: SearchRead): Pro
 }
 
 /**
- * Reads the details (`videos.list`) of the videos that the search does not know yet, with one request for each page.
+ * Reads the details (`videos.list`) of the videos that the search does not know yet, with at most one request for each
+ * page.
  */
 async function detailsOf(
   ids: readonly string[],
