@@ -137,7 +137,8 @@ export class LlmLane {
   /**
    * Sends a request when its turn comes, and updates the state of the server from the result.
    * @param endsAt epoch ms
-   * @throws what `send` or `SharedTurns.begin` throws; LlmError `no_turn` if the turn would come too late or after `endsAt`; `network` if the lane is closed
+   * @throws LlmError `no_turn` if the turn would come too late or after `endsAt`, `network` if the lane is closed
+   * @throws what `send` or `SharedTurns.begin` throws
    */
   async run<T>(endsAt: number, send: () => Promise<T>): Promise<T> {
     const result = await this.queue.add(async () => {

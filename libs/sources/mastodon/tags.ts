@@ -30,7 +30,7 @@ export function tagOf(phrase: string): string | undefined {
 /**
  * Returns the hashtag requests of a search. They ask for posts with any of the tags, and Earshot then matches these
  * posts. In mode `platform` Earshot does not match posts, so a request with a query and a term asks for posts with both
- * tags.
+ * tags, and there is no request if one of the two cannot be a hashtag.
  */
 export function tagQueriesOf(criteria: Criteria, match: MatchMode): TagQuery[] {
   const alternatives = alternativesOf(criteria).map((phrases) => phrases.map(tagOf));

@@ -31,7 +31,8 @@ export class PublicTimelines {
   private readonly rates = new LRUCache<string, PostRate>({ max: RATES_KEPT });
 
   /**
-   * Returns the number of requests to read this many seconds of the timeline; Infinity if the timeline is not public.
+   * Returns a high estimate of the number of requests to read this many seconds of the timeline; Infinity if the
+   * timeline is not public.
    */
   pagesFor(host: string, windowSeconds: number): number {
     const postsPerSecond = this.rates.get(host)?.postsPerSecond ?? DEFAULT_POSTS_PER_SECOND;
@@ -53,7 +54,7 @@ export class PublicTimelines {
   }
 
   /**
-   * Reads as much as the page cap allows.
+   * Reads the posts since `until` (epoch milliseconds), as far as the page cap allows.
    * @throws UpstreamError if the timeline is not public
    */
   async read(instance: Instance, context: FetchContext, until: number): Promise<Fetched> {

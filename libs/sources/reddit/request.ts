@@ -11,8 +11,8 @@ const MAX_SUBREDDITS = 50;
 export const PAGE_SIZE = 100;
 
 /**
- * Returns the subreddits of a search: `filters.subreddit`, a name or a list of names. Empty if it searches all of
- * reddit.
+ * Returns the subreddits of a search: `filters.subreddit`, a name or a list of names. Empty if the search
+ * is for all of reddit.
  */
 export function subredditsOf(criteria: Criteria): string[] {
   const value = (criteria.filters as JsonObject | undefined)?.['subreddit'];
@@ -49,8 +49,8 @@ export function faultsOf(criteria: Criteria): Fault[] {
 }
 
 /**
- * Returns the `q` of each request of a search. It contains the query and as many terms, joined by OR, as the length
- * limit allows.
+ * Returns the `q` of each request of a search. Each `q` contains the query and as many terms, joined by OR, as the
+ * length limit allows.
  */
 export function queriesOf(criteria: Criteria, match: MatchMode): string[] {
   const query = criteria.query?.trim() ?? '';

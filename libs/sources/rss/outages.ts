@@ -9,8 +9,8 @@ interface KeptOutage {
 
 /**
  * Stores in the search's history when a feed stopped answering, and when it answered again. If the feed answers,
- * returns its last outage; undefined if it has had none, or if it does not answer now. If the history is lost, no outage
- * is known, so Earshot reports items as new.
+ * returns its last outage; undefined if it has had none, or does not answer now. If the history is lost, no outage is
+ * known, so Earshot reports items as new.
  */
 export function outageOf(feedUrl: string, answered: boolean, context: FetchContext): Outage | undefined {
   const { state } = context;

@@ -24,7 +24,10 @@ const SESSION_KEY = 'x.accounts';
 const KEPT_MS = 3_600_000;
 const MAX_KEPT = 5_000;
 
-/** Returns the profile of an account by its name (with or without @) or number. */
+/**
+ * Returns the profile of an account by its name (with or without @) or number; a refusal if X does not show the account.
+ * @throws UpstreamError if X does not answer correctly
+ */
 export async function profileOf(
   ref: string,
   context: LookupContext,
@@ -68,7 +71,8 @@ export async function accountIdOf(
 
 /**
  * Sends a request about an account.
- * @throws UpstreamError if X does not answer correctly; if X does not show the account, returns a refusal
+ * @returns a refusal if X does not show the account
+ * @throws UpstreamError if X does not answer correctly
  */
 export async function askAbout(
   ref: string,

@@ -10,7 +10,7 @@ const EPOCH_MS = 1_288_834_974_657;
 
 /**
  * Returns the start of a search: the newest tweet that the search has found, or `since` if this tweet is unknown or too
- * old. If `since` is also too long ago, a warning says that older tweets are missing.
+ * old. If `since` is also too long ago, a warning says that older tweets are missing. Without `since` there is no start.
  */
 export function startOf(
   { since, now }: Pick<FetchContext, 'since' | 'now'>,
@@ -31,7 +31,10 @@ export function startOf(
   };
 }
 
-/** Returns the newer of two tweet ids. The ids are compared as BigInt, because they are too large for a number. */
+/**
+ * Returns the newer of two tweet ids; undefined if neither is a valid id. The ids are compared as BigInt, because they
+ * are too large for a number.
+ */
 export function newerThan(one: string | undefined, other: string | undefined): string | undefined {
   const ids = [one, other].filter((id) => id !== undefined && /^\d{1,19}$/.test(id));
   return ids.sort((a, b) => Number(BigInt(b ?? 0) - BigInt(a ?? 0)))[0];
