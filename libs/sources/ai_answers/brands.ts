@@ -58,7 +58,7 @@ export function readBrands(
   });
 }
 
-/** `https://www.acme.com/shop` as `acme.com`; undefined if the text contains no domain. */
+/** Returns the domain of an address or a host: `acme.com` for `https://www.acme.com/shop`; undefined for any other text. */
 export function domainOf(text: string): string | undefined {
   const named = text.trim().toLowerCase();
   const url = /^https?:\/\//.test(named) ? named : `https://${named}`;

@@ -16,7 +16,7 @@ const REGIONS = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' }
 // `Intl` knows these regions, but they are not countries.
 const NO_COUNTRIES = new Set(['EU', 'EZ', 'UN', 'QO', 'XA', 'XB', 'ZZ']);
 
-/** Returns the prompt of a search. */
+/** Returns the prompt of a search; empty if it has none. */
 export function promptOf(criteria: Criteria): string {
   const prompt = filterOf(criteria, 'prompt');
   return typeof prompt === 'string' ? prompt.trim() : '';
@@ -33,7 +33,7 @@ export function brandsOf(criteria: Criteria): string[] {
   });
 }
 
-/** Returns the domains of the brands from `filters.brand_domains`, if set. */
+/** Returns the domains of the brands from `filters.brand_domains`; empty if the filter is not set. */
 export function brandDomainsOf(criteria: Criteria): BrandDomains {
   const value = filterOf(criteria, 'brand_domains');
   if (!isObject(value)) return {};

@@ -58,7 +58,7 @@ export async function askIfOpen(
 
 /**
  * Returns `max_id` of the next page: from the header `Link`, or the id of the last post if the server does not send the
- * header.
+ * header. Undefined if the header names no next page, or if there is neither the header nor a post.
  */
 export function nextMaxId({ headers }: UpstreamResponse, lastId: string | undefined): string | undefined {
   const link = headers['link'];

@@ -20,9 +20,9 @@ export interface StatusPage {
   warnings: string[];
   /** Number of statuses on the page, including those that could not be read. */
   count: number;
-  /** When the instance received the oldest status, in epoch milliseconds; undefined on an empty page. */
+  /** When the instance received the oldest status, in epoch milliseconds; undefined on an empty page or without a time. */
   oldestMs: number | undefined;
-  /** When the instance received the newest status. */
+  /** When the instance received the newest status; undefined as `oldestMs`. */
   newestMs: number | undefined;
   /** The instance's id of the oldest status: `max_id` of the next page. */
   lastId: string | undefined;

@@ -88,7 +88,7 @@ describe('reading several servers:', () => {
       bad.includes(host) ? Promise.reject(failing(host, bad.indexOf(host) * 1000)) : Promise.resolve(nothing),
     ).reading;
 
-  it('a named server is read with lower limits than the configured server', async () => {
+  it('a named server is read with a lower size limit than the configured server', async () => {
     const { http, requests } = fakeUpstream('lemmy', () => ({ body: {} }));
     const instances = { source: 'lemmy' as const, hosts: ['own.example', 'a.example'], own: 'own.example' };
     await readInstances({ ...instances, context: fakeContext(http) }, async (host, reading) => {
@@ -118,7 +118,7 @@ describe('reading several servers:', () => {
     });
   });
 
-  it('if the configured server is the only one and fails, its fault is thrown unchanged and all searches wait', async () => {
+  it('if the configured server is the only one and fails, its fault is thrown unchanged and concerns all searches', async () => {
     await expect(read(['own.example'], ['own.example'])).rejects.toMatchObject({
       message: 'lemmy answered 500 (o)',
       reach: 'upstream',

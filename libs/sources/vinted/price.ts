@@ -10,8 +10,8 @@ export interface Money {
 
 /**
  * Returns the price that the market shows for a listing. Vinted's formats are `{amount, currency_code}` (from 2025),
- * `"35.0"` with a `currency` (2023), `"4,00 €"` with a `price_numeric` (2021), or a number. Undefined if there is no
- * price.
+ * `"35.0"` with a `currency` (2023), `"4,00 €"` with a `price_numeric` (2021), or a number. A price without a currency
+ * gets the market's currency. Undefined if there is no price.
  */
 export function priceOf(entry: JsonRecord, marketCurrency: string): Money | undefined {
   const money = recordOf(entry['price']);

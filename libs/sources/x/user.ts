@@ -21,7 +21,7 @@ export type User = {
   description: string | null;
   createdAt: string | null;
   location: string | null;
-  /** The address to which X's short link leads. */
+  /** The address to which X's short link leads; the short link if X does not send the address. */
   url: string | null;
   profileImageUrl: string | null;
   verified: boolean | null;

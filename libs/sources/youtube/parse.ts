@@ -19,7 +19,7 @@ export interface SearchAnswer {
   warnings: string[];
 }
 
-/** The videos of a page by id, from `videos.list`. Deleted and private videos are missing. */
+/** The videos of a page by id, from `videos.list`. Known, deleted and private videos are missing. */
 export type Details = ReadonlyMap<string, JsonRecord>;
 
 /**
@@ -52,6 +52,7 @@ export function parseVideos(answer: JsonRecord): Details {
 /**
  * Reads a response of `search.list`. `details` from `videos.list` are needed because a search shortens descriptions and
  * has no counts.
+ * @throws UpstreamError `unknown_shape`
  */
 export function parseSearchAnswer(answer: JsonRecord, details: Details): SearchAnswer {
   return readEntries('youtube', entriesOf(answer), (entry) => readVideo(entry, details));
