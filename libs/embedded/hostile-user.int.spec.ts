@@ -7,7 +7,7 @@ import pg from 'pg';
 import { request } from 'undici';
 import { startEmbedded, type EmbeddedStores } from './embedded-stores.js';
 
-// Another user of the same machine cannot read anything of a running installation.
+// Another user of the same machine cannot read the data and the secrets of a running installation.
 
 const TOKEN = 'a-token-of-a-source';
 const NOBODY = ['--reuid=65534', '--regid=65534', '--clear-groups', '--'];
@@ -101,7 +101,7 @@ describe('another user of the machine', () => {
     expect(answer).not.toContain('PONG');
   });
 
-  it.each(['earshot', 'earshot_admin', 'postgres'])('cannot sign in to Postgres as %s', async (user) => {
+  it.each(['earshot', 'earshot_admin', 'postgres'])('cannot sign in to Postgres as %s without the password', async (user) => {
     for (const password of ['', user, 'earshot']) {
       const address = bare(stores.databaseUrl);
       const { hostname: host, port } = address;

@@ -36,7 +36,7 @@ class Mails {
 describe('the connections to the mail server', () => {
   afterEach(() => jest.useRealTimers());
 
-  it('are never all used by one or two accounts, so hanging mails delay no other account', async () => {
+  it('are never all used by one or two accounts, so hanging mails of two accounts do not delay a third account', async () => {
     const mails = new Mails(new MailTurns(8));
     mails.send('hangs', 50);
     await settle();

@@ -70,8 +70,8 @@ function readSearch({ kind, q }: KindSearch, context: FetchContext, token: strin
 }
 
 /**
- * Adds `created:` with the start of the wanted period. A first poll of issues, pull requests and discussions has no
- * start, so nothing is added.
+ * Adds `created:` with the start of the wanted period minus the delay of the index. A first poll of issues, pull
+ * requests and discussions has no start, so nothing is added.
  */
 function createdSince(q: string, { since }: Pick<FetchContext, 'since'>): string {
   if (!since) return q;

@@ -200,7 +200,7 @@ export function githubItem({ details, author, repository, ...entry }: GithubEntr
   return { item };
 }
 
-/** Markdown unchanged, with uniform line ends. */
+/** Returns a text with uniform line ends, trimmed, with its Markdown unchanged; empty for any other value. */
 export function plainText(value: unknown): string {
   return (textOf(value) ?? '').replace(/\r\n?/g, '\n').trim();
 }

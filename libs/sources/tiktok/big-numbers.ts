@@ -4,7 +4,7 @@ import { UpstreamError } from '../source.js';
 
 /**
  * Parses a response whose ids are numbers above 2^53. Integers that JavaScript cannot represent exactly become texts.
- * @throws UpstreamError like `parseJson`
+ * @throws UpstreamError like `parseJson`; `not_parsable` also if an object has the same key twice
  */
 export function parseBigNumbers(text: string, status: number): unknown {
   // `parseJson` detects HTML and truncated responses.
