@@ -31,7 +31,7 @@ export interface EmbeddedStores {
    * than five times in a minute, or runs after a restart but does not answer. Otherwise the promise never settles.
    */
   givenUp: Promise<Error>;
-  /** Stops all started stores; kills a store that has not exited after 3.5 seconds. A second call waits for the first. */
+  /** Stops all started stores; kills those that have not exited after 3.5 s. A second call waits for the first call. */
   stop(): Promise<void>;
 }
 

@@ -101,15 +101,18 @@ describe('another user of the machine', () => {
     expect(answer).not.toContain('PONG');
   });
 
-  it.each(['earshot', 'earshot_admin', 'postgres'])('cannot sign in to Postgres as %s without the password', async (user) => {
-    for (const password of ['', user, 'earshot']) {
-      const address = bare(stores.databaseUrl);
-      const { hostname: host, port } = address;
-      const client = new pg.Client({ host, port: Number(port), user, password, database: 'earshot' });
-      await expect(client.connect()).rejects.toThrow(/password|SASL/);
-      await client.end().catch(() => undefined);
-    }
-  });
+  it.each(['earshot', 'earshot_admin', 'postgres'])(
+    'cannot sign in to Postgres as %s without the password',
+    async (user) => {
+      for (const password of ['', user, 'earshot']) {
+        const address = bare(stores.databaseUrl);
+        const { hostname: host, port } = address;
+        const client = new pg.Client({ host, port: Number(port), user, password, database: 'earshot' });
+        await expect(client.connect()).rejects.toThrow(/password|SASL/);
+        await client.end().catch(() => undefined);
+      }
+    },
+  );
 
   (isRoot ? it : it.skip)('cannot read any file of the data directory', () => {
     const find = (...options: string[]) =>

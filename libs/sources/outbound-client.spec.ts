@@ -36,7 +36,7 @@ describe('a source with the real outbound client', () => {
       fakeContext(http, { state }),
     );
 
-  it('reads a compressed and moved feed that EGRESS_ALLOW permits, and then only new entries', async () => {
+  it('reads a compressed and moved feed that EGRESS_ALLOW permits, and returns no entries if the feed is unchanged', async () => {
     const http = createUpstreamHttp({ source: 'rss', http: allowingHttp });
     const state = {};
     expect((await read(http, `${origin}/feed.xml`, state)).items.length).toBe(1);

@@ -44,8 +44,8 @@ export function tracer(): Tracer {
 }
 
 /**
- * Starts tracing in this process; further calls change nothing until `stopTracing`. Without an endpoint, traces have ids
- * and no span is recorded.
+ * Starts tracing in this process; further calls change nothing until `stopTracing`. Without an endpoint, traces have
+ * ids and no span is recorded.
  * @param service the name under which its spans are shown
  */
 export function startTracing(service: string, settings: TracingSettings, log: Logger): void {

@@ -58,7 +58,7 @@ export function readBrands(
   });
 }
 
-/** Returns the domain of an address or a host: `acme.com` for `https://www.acme.com/shop`; undefined for any other text. */
+/** Returns the domain of an address or host: `acme.com` for `https://www.acme.com/shop`; undefined for another text. */
 export function domainOf(text: string): string | undefined {
   const named = text.trim().toLowerCase();
   const url = /^https?:\/\//.test(named) ? named : `https://${named}`;

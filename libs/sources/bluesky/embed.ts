@@ -13,7 +13,7 @@ export interface Embedded {
 
 const NOTHING: Embedded = { media: [], images: [], link: null, video: null, quoted: null };
 
-/** Reads the embed of a post view. Unknown or missing content is ignored. Of quoted content, only the address is read. */
+/** Reads the embed of a post view. Ignores unknown and missing content. Of quoted content, reads only the address. */
 export function embeddedOf(value: unknown): Embedded {
   const embed = recordOf(value);
   switch (embed?.['$type']) {

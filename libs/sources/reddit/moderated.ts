@@ -69,7 +69,7 @@ export function parseModerated(body: unknown): Subreddit[] {
 
 /**
  * Returns the reason why reddit does not show the subreddits of a user. Undefined if the account exists and is not
- * suspended, or if reddit does not show the account.
+ * suspended, or if the account could not be read.
  */
 async function refusalOf(
   username: string,

@@ -25,7 +25,7 @@ const KEPT_MS = 3_600_000;
 const MAX_KEPT = 5_000;
 
 /**
- * Returns the profile of an account by its name (with or without @) or number; a refusal if X does not show the account.
+ * Returns the profile of an account by its name (with or without @) or number; a refusal if X does not show it.
  * @throws UpstreamError if X does not answer correctly
  */
 export async function profileOf(

@@ -10,7 +10,8 @@ const EPOCH_MS = 1_288_834_974_657;
 
 /**
  * Returns the start of a search: the newest tweet that the search has found, or `since` if this tweet is unknown or too
- * old. If `since` is also too long ago, a warning says that older tweets are missing. Without `since` there is no start.
+ * old. If `since` is also too long ago, a warning says that older tweets are missing. Without `since`, there is no
+ * start.
  */
 export function startOf(
   { since, now }: Pick<FetchContext, 'since' | 'now'>,
