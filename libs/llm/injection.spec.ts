@@ -156,7 +156,7 @@ it.each([
   expect(messages[0]!.content).not.toContain(text);
 });
 
-it('a failing server is logged once a minute for each kind of failure', async () => {
+it('failures of the same kind within a minute are logged once', async () => {
   const { lines } = obedientModel();
   const http = {
     request: () => Promise.reject(new Error('x')),

@@ -171,7 +171,7 @@ describe('the quote of a day', () => {
     );
   });
 
-  it('adds no check for changes and pauses within an interval, and one check for a longer pause', () => {
+  it('counts a pause like running time, up to one check, and adds nothing for a change of the period', () => {
     const daily = { intervalSeconds: 86_400 };
     const periods = [
       period({ ...daily, to: at('04T03:00') }),

@@ -20,7 +20,7 @@ export interface StatusPage {
   warnings: string[];
   /** Number of statuses on the page, including those that could not be read. */
   count: number;
-  /** When the instance received the oldest status, in epoch milliseconds; undefined if there is no status or no time. */
+  /** When the instance received the oldest status, in epoch milliseconds; undefined without a status or a time. */
   oldestMs: number | undefined;
   /** When the instance received the newest status; undefined as `oldestMs`. */
   newestMs: number | undefined;
