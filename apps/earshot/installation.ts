@@ -129,7 +129,9 @@ async function finishRotation(dataDir: string, databaseUrl: string, masterKey: s
   if (earlier.length > 0 && (await isSealedUnder(databaseUrl, present))) dropEarlierKeys(dataDir);
 }
 
-/** Stops the gateway first, with half of the time, so that no new requests arrive while the other services finish. */
+/**
+ * Stops the gateway first, in at most half of the time, so that no new requests arrive while the other services finish.
+ */
 async function stopServices(services: readonly RunningService[], graceMs: number): Promise<void> {
   const deadline = Date.now() + graceMs;
   const gateway = services.find(({ name }) => name === 'gateway');

@@ -5,8 +5,8 @@ import { SettingsError } from '#config';
 import { masterKeys } from '#secrets';
 
 /**
- * Returns the master key of an installation that does not set MASTER_KEY. The first start creates the key and stores it
- * in the data directory. The file has one key per line, the current key first.
+ * Returns the keys of an installation that does not set MASTER_KEY, joined by commas, the current key first. The first
+ * start creates the key and stores it in the data directory. The file has one key per line, the current key first.
  *
  * @param hasSecrets whether the stores already contain secrets. If so, no key is created if the file is missing
  * @throws SettingsError if the file is missing although there are secrets, or does not contain a key
@@ -24,7 +24,7 @@ export async function masterKeyIn(dataDir: string, hasSecrets: () => Promise<boo
   return key;
 }
 
-/** Like `masterKeyIn`, but returns undefined if there is no key. @throws SettingsError if the file is not a key */
+/** Like `masterKeyIn`, but returns undefined if there is no file. @throws SettingsError if a line is not a key */
 export function readMasterKey(dataDir: string): string | undefined {
   let text: string;
   try {

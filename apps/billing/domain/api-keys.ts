@@ -137,7 +137,7 @@ function keyOf(keys: KeysState, keyId: string, ofMember: string): KeyState {
   return key;
 }
 
-/** Returns the expiry as ISO 8601 in UTC; empty if the key does not expire. */
+/** Returns the expiry as ISO 8601 in UTC; empty if the key does not expire. @throws Refusal `invalid` */
 function expiryOf(text: string, now: string): string {
   if (text === '') return '';
   const at = Date.parse(text);

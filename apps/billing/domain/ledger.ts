@@ -27,7 +27,7 @@ export interface ChargeCause {
   reference: string;
   /** Identifies the charge if one fact has several charges. */
   part?: string;
-  /** Time of the fact. */
+  /** Time of the fact, ISO 8601. */
   at: string;
   costCredits: number;
   /** Credits for one unit. */
@@ -40,7 +40,7 @@ export interface ChargeCause {
 /** A pack of credits to add. */
 export interface GrantedPack {
   credits: number;
-  /** Empty if the pack does not expire. */
+  /** ISO 8601; empty if the pack does not expire. */
   expiresAt: string;
   /** The reason for the grant, in the words of the person who made it. */
   note: string;
@@ -58,6 +58,7 @@ export type LedgerCommand =
 /** The account of the ledger, and the time of the decision. */
 export interface Moment {
   accountId: string;
+  /** ISO 8601 */
   now: string;
 }
 
@@ -85,10 +86,11 @@ export function movementIdOf(command: LedgerCommand, accountId: string): string 
 }
 
 /**
- * Applies the renewals and expiries that are due, then executes the command. The balance never goes below zero: a
- * charge that is larger than the balance takes only the available credits.
- * @throws Refusal `not-found` while the ledger is not open, except for `open` and `renew`; `invalid` for a grant that is
- * not possible
+ * Applies the renewals and expiries that are due, executes the command, and applies the renewals and expiries that are
+ * due then. The balance never goes below zero: a charge that is larger than the balance takes only the available
+ * credits. A charge without a cost, and `open` on an open ledger, add no movement.
+ * @throws Refusal `not-found` while the ledger is not open, except for `open` and `renew`; `invalid` for a grant that
+ * is not possible
  */
 export function decide(command: LedgerCommand, state: LedgerState, moment: Moment): CreditMovement[] {
   const due = dueMovements(state, moment);
@@ -221,7 +223,7 @@ function grant(ledger: OpenLedger, id: string, packId: string, pack: GrantedPack
   return movement(ledger, id, credits, { case: 'grant', value: { packId, expiresAt, note } });
 }
 
-/** Validates a pack. @returns the pack with its expiry as ISO 8601 in UTC */
+/** Validates a pack. @returns the pack with its expiry as ISO 8601 in UTC @throws Refusal `invalid` */
 function validated(pack: GrantedPack, ledger: OpenLedger, now: string): GrantedPack {
   const { credits, expiresAt, note } = pack;
   const end = Date.parse(expiresAt);

@@ -20,7 +20,10 @@ interface Member {
   role: MemberRole;
   /** argon2id */
   passwordHash: string;
-  /** Increases with each change of the password. Sessions that began with an earlier password have ended. */
+  /**
+   * Increases with each change of the password. A session of an earlier version has ended. The session that changed the
+   * password gets the new version.
+   */
   passwordVersion: number;
 }
 

@@ -65,8 +65,9 @@ const OPENING_LOCK = 2;
 /**
  * Locks the ledgers of the accounts until the transaction ends. Until then, no other transaction reserves or charges
  * their credits, or opens their ledgers.
- * @param opening accounts whose ledger possibly has no row yet. Each of them also gets an advisory lock, because a missing
- * row cannot be locked.
+ * @param opening accounts whose ledger possibly has no row yet. Each of them also gets an advisory lock, because a
+ * missing row cannot be locked.
+ * @returns the ledgers that have a row, by account id
  */
 export async function lockLedgers(
   tx: Tx,
@@ -96,7 +97,7 @@ function stateOf(row: Row): LedgerState {
   };
 }
 
-/** Returns the sequence of the last applied message of each account's subject. */
+/** Returns the sequence of the last applied message of each account's subject. Accounts without a ledger are absent. */
 export async function positionsOf(tx: Tx, accountIds: readonly string[]): Promise<Map<string, number>> {
   const rows: { account_id: string; seq: number }[] = await tx.query(
     'SELECT account_id, seq FROM credit_balances WHERE account_id = ANY($1)',

@@ -67,7 +67,11 @@ interface WatchDay {
   quoted: number;
 }
 
-/** Returns a fault for each watch that was charged more than quoted on one day, or over the whole time. */
+/**
+ * Returns a fault for each day on which a watch was charged more than its quote allows, and for each watch that was
+ * charged more over the whole time. `extraChecks` and `scansBefore` are allowed in addition to the quote. Watches
+ * without a stored quote are not compared.
+ */
 export function quoteFaults(input: AuditInput): string[] {
   const faults: string[] = [];
   const charged = chargedByWatch(input);

@@ -28,8 +28,9 @@ export interface BackfillProgress {
   phase: 'embed' | 'done';
   /** Number of mentions that this run has processed, including mentions whose text cannot be embedded. */
   processed: number;
-  /** Number of mentions that had no vector of the embedder's model when the run began. */
+  /** Number of mentions with a text that had no vector of the embedder's model when the run began. */
   total: number;
+  /** An estimate from the speed of this run; 0 at the end. */
   secondsLeft: number;
 }
 
@@ -83,8 +84,10 @@ export async function embeddingsStatus(
 /**
  * Embeds the mentions with a text that have no vector of the embedder's model, the newest days first. Then deletes the
  * vectors of other models. Mentions that are purged meanwhile, and texts that cannot be embedded, get no vector. A run
- * skips mentions that have a vector of the model, so a new run continues an interrupted run. The services can run at the
- * same time.
+ * skips mentions that have a vector of the model, so a new run continues an interrupted run. The services can run at
+ * the same time.
+ * @param report gets the progress after each batch
+ * @returns the final progress
  * @throws EmbeddingsUnavailable if the server of EMBEDDINGS_URL does not answer correctly
  */
 export async function backfillEmbeddings(

@@ -30,7 +30,7 @@ const SESSION_ROUTE = '/v1/auth/session';
 
 const FOREIGN_PAGE = 'the request was sent by a page of another site';
 
-/** The parts of a request that identify its sender. */
+/** The API key or the session token of a request; undefined if the request has neither. */
 type Credential = { kind: 'key' | 'session'; text: string } | undefined;
 
 /**
@@ -49,8 +49,8 @@ export class Admission {
   ) {}
 
   /**
-   * Runs before every expensive part of a request and before its body is read, so that a flood of requests uses few
-   * resources.
+   * Adds the check to each request. The check runs before the body is read and before the handler, so that a flood of
+   * requests uses few resources.
    */
   guard(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, reply, done) => {
@@ -94,7 +94,7 @@ export class Admission {
   }
 
   /**
-   * Returns the key or the cookie of a request. If the request has both, returns the key, because a browser adds
+   * Returns the key or the session token of a request. If the request has both, returns the key, because a browser adds
    * cookies by itself.
    */
   private credentialOf(request: FastifyRequest): Credential {
@@ -105,8 +105,9 @@ export class Admission {
   }
 
   /**
-   * Closes the connection of a request that it refuses.
-   * @throws Refusal `unauthenticated`, or `too-many` for an address with too many failed attempts
+   * Returns the caller of a request. Closes the connection of a request that it refuses.
+   * @throws Refusal `unauthenticated`; `too-many` for an address with too many failed attempts, except with a key or
+   * session that was valid when this gateway last saw it
    */
   private async callerOf(
     credential: Credential,

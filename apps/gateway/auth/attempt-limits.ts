@@ -94,9 +94,9 @@ export class AttemptLimits {
 
   /**
    * Returns the seconds until the next allowed attempt; undefined if this attempt was counted. The gateway remembers a
-   * refusal for two seconds, and does not ask Postgres in this time. All attempts use at most two connections to
-   * Postgres. An attempt that has waited for a connection checks the memory again first: if an earlier attempt was
-   * refused meanwhile, no statement is needed.
+   * refusal for two seconds, and does not ask Postgres in this time. The attempts that are counted at the same time use
+   * at most two connections to Postgres. An attempt that has waited for a connection checks the memory again first: if
+   * an earlier attempt was refused meanwhile, no statement is needed.
    */
   private async secondsToWait(id: string, limits: readonly Limit[]): Promise<number | undefined> {
     const names = limits.map(({ subject }) => subject.toString('base64'));

@@ -20,7 +20,8 @@ const TYPE_RULES = ['isArray', 'isObject', 'isString', 'isBoolean', 'isNumber', 
  * @param more checks that the DTO's decorators cannot express; all of them run, even after the decorators have found
  * faults
  * @param complete adds, in camelCase, the values that a partial body does not change
- * @throws Refusal `invalid` `VALIDATION` with every fault and its path, in the sender's own spelling
+ * @throws Refusal `invalid` `VALIDATION` with the faults and their paths, in the sender's own spelling. Faults of
+ * `more` inside a faulty value are left out
  */
 export function readBody<T extends object>(
   dto: ClassConstructor<T>,
@@ -59,8 +60,8 @@ export function readBody<T extends object>(
 }
 
 /**
- * Runs the work on a body that was read. If the work is refused, the refusal names keys in the body's spelling.
- * @throws Refusal
+ * Runs the work on a body that was read.
+ * @throws the error of the work; a Refusal with details names the keys in the body's spelling
  */
 export async function inSpellingOf<T>(raw: unknown, work: () => Promise<T>): Promise<T> {
   try {

@@ -38,7 +38,8 @@ export function Nullable(): PropertyDecorator {
 }
 
 /**
- * Requires a text with at least one visible character. Such a text can be shown as a link, and a link must be visible.
+ * Refuses a text that is not empty but has no visible character: the text can be shown as a link, and a link must be
+ * visible. Other rules check the type and the length of the value.
  */
 export function NotBlank(): PropertyDecorator {
   return Check(
@@ -88,7 +89,8 @@ export function emptiedIfTooLong(value: unknown, max: number): unknown {
 }
 
 /**
- * Replaces everything that is not a list, and each list inside a list, by null, which class-validator refuses.
+ * Replaces a value that is not a list, and each list inside a list, by null, which class-validator refuses. `undefined`
+ * is not replaced.
  * class-validator itself does not check lists inside a list, or an object in place of a list.
  */
 export function flat(value: unknown): unknown {
@@ -133,7 +135,8 @@ export function Check(
 
 /**
  * Makes a rule for each element of a list: `test` returns the fault of one element, or undefined. The message has one
- * line for each fault. The line begins with the index of the element; `readBody` moves the index into the path.
+ * line for each fault. The line begins with the index of the element; `readBody` moves the index into the path. A value
+ * that is not a list passes: another rule must refuse it.
  * @param items the schema of an element: it must accept everything that `test` accepts
  */
 export function Elements(test: (element: unknown) => string | undefined, items: Schema): PropertyDecorator {
@@ -180,7 +183,7 @@ export function HttpUrlOrEmpty(): PropertyDecorator {
   return Check((value) => (value === '' ? undefined : httpUrlFault(value)), URL_SCHEMA);
 }
 
-/** Requires an ISO 8601 date-time; an offset is optional. */
+/** Requires an ISO 8601 date or date-time; an offset is optional. */
 export function DateTime(): PropertyDecorator {
   return Check(dateTimeFault, DATE_TIME_SCHEMA);
 }
@@ -195,7 +198,7 @@ export function TimeZone(): PropertyDecorator {
   return Check(timeZoneFault, { type: 'string' });
 }
 
-/** Requires a list of BCP 47 language codes. */
+/** Requires that each element of a list is a BCP 47 language code. */
 export function LanguageTags(): PropertyDecorator {
   return Elements(languageFault, { type: 'string', pattern: LANGUAGE.source });
 }
@@ -205,7 +208,7 @@ function languageFault(value: unknown): string | undefined {
   return LANGUAGE.test(value) ? undefined : 'must be a BCP 47 language code, for example en or pt-BR';
 }
 
-/** Language, and optionally script, region and variants (RFC 5646, section 2.1, without extensions). */
+/** Language, and optionally script, region and up to two variants (RFC 5646, section 2.1, without extensions). */
 const LANGUAGE = /^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|\d{3}))?(-[A-Za-z\d]{4,8}){0,2}$/;
 
 /** Returns the fault of an address that must be an http or https URL. */
@@ -222,7 +225,7 @@ export function httpUrlFault(value: unknown): string | undefined {
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?(Z|[+-]\d{2}:?\d{2})?$/;
 const DATE_TIME_SCHEMA: Schema = { ...INSTANT_SENT, pattern: DATE_TIME.source };
 
-/** Returns the fault of a text that must be an ISO 8601 date-time; an offset is optional. */
+/** Returns the fault of a value that must be an ISO 8601 date or date-time; an offset is optional. */
 export function dateTimeFault(value: unknown): string | undefined {
   const known =
     typeof value === 'string' && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value)) && isDay(value);

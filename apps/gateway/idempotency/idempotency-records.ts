@@ -2,7 +2,7 @@ import { deleteInParts, type Database } from '#postgres';
 
 /** How long a request counts as running after its gateway last renewed the record. */
 const RUNNING_MS = 15_000;
-/** How long a record is kept, with or without an outcome. */
+/** How long a record is kept after the last attempt began, with or without an outcome. */
 const KEPT_MS = 24 * 3_600_000;
 
 /** One request with its key. */
@@ -37,7 +37,8 @@ interface Row {
 
 /**
  * Stores the records of requests with an `Idempotency-Key`. All gateways share the records. The caller passes the
- * current time, in ms.
+ * current time, in ms. `renew`, `keep`, `leave` and `forget` do nothing if another attempt has claimed the key
+ * meanwhile.
  */
 export class IdempotencyRecords {
   constructor(private readonly database: Database) {}
@@ -110,7 +111,7 @@ export class IdempotencyRecords {
     );
   }
 
-  /** Stores an outcome, which later requests with the key receive. */
+  /** Stores the outcome, which repetitions of the request receive. */
   async keep({ accountId, key, runner }: KeyedRequest, { status, body }: Outcome): Promise<void> {
     await this.database.query(
       `UPDATE idempotency_records SET status = $4, body = $5, running_until = NULL

@@ -18,8 +18,8 @@ export const IDEMPOTENCY_CLOCK = Symbol('idempotency clock');
 
 const RENEW_MS = 5000;
 /**
- * Longer than any request takes. After this time, the gateway does not renew the record of a hanging request any more,
- * so that the request can be repeated.
+ * Longer than a request is expected to take. After this time, the gateway does not renew the record of a hanging
+ * request any more, so that the request can be repeated.
  */
 const MAX_PROCESSING_MS = 120_000;
 /** Statuses of requests that had no effect. A repeated request can get another status. */
@@ -42,9 +42,10 @@ interface Running {
 }
 
 /**
- * Makes a POST with an `Idempotency-Key` safe to repeat: the first request runs, and the other requests get its
- * response. After a crash or a 5xx, a repeated request runs again as the same command (`@CommandId()`), so it has no
- * second effect. Routes under `/v1/auth/` ignore the header.
+ * Makes a POST with an `Idempotency-Key` safe to repeat: the first request runs, and its repetitions get the same
+ * response, or a 409 while the first request is running. A response whose status is in `FORGOTTEN` is not stored. After
+ * a crash or a 5xx, a repeated request runs again as the same command (`@CommandId()`), so it has no second effect.
+ * Routes under `/v1/auth/` ignore the header.
  */
 @Injectable()
 export class Idempotency {

@@ -37,7 +37,8 @@ export class McpSpending {
   }
 
   /**
-   * Runs work that costs up to this many credits. The unused part is released.
+   * Runs work that costs up to this many credits. The unused part is released. If the work throws a Refusal, everything
+   * is released; after another error, nothing. Work without a cost is not counted.
    * @param costOf the cost in credits, from the result. Default: the whole amount
    * @throws Refusal `not-covered` `MCP_SPEND_LIMIT` before the work begins
    */
@@ -65,8 +66,8 @@ export class McpSpending {
   }
 
   /**
-   * Runs a command that costs this many credits. Calls with the same id, at the same time or later, are counted only
-   * one time.
+   * Runs a command that costs this many credits. Calls with the same id, at the same time or up to seven days later,
+   * are counted only one time. They are not counted if all of them were refused.
    * @throws Refusal `not-covered` `MCP_SPEND_LIMIT` before the work begins
    */
   async spendOnce<T>(

@@ -16,7 +16,7 @@ export interface QuotaResult {
   limit: number;
   /** Requests that are left in the minute, as far as this gateway knows. */
   remaining: number;
-  /** Seconds until the minute ends, rounded up. */
+  /** Seconds until the minute ends, rounded up; at least 1. */
   resetSeconds: number;
 }
 
@@ -32,7 +32,8 @@ const OUTAGE_MS = 1000;
 /**
  * Limits the requests of an account per UTC minute. All keys of the account and all gateways share this quota. A
  * gateway gets leases, which are parts of the quota (ADR 0014): it admits requests from leases in memory, gets the next
- * lease in the background, and returns unused leases. While Postgres is unavailable, every request is admitted.
+ * lease in the background, and returns unused leases. While Postgres is unavailable, requests are admitted without a
+ * count.
  */
 @Injectable()
 export class RequestQuota implements Loop {

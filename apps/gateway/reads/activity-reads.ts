@@ -35,7 +35,7 @@ export class ActivityReads {
 
   /**
    * Returns a page of the keyword's activity, and one more row if there is a next page.
-   * @param source only lines of this source; absent: all lines
+   * @param source only lines of this source; undefined: all lines
    */
   ofKeyword(
     accountId: string,

@@ -136,7 +136,7 @@ export class CoverageReads {
     );
   }
 
-  /** Returns when the next check of each running watch is due, by its id. */
+  /** Returns when the next check of each running watch is due, by the id of the watch. */
   async nextChecks(keywordId: string): Promise<Map<string, Date>> {
     const rows = await this.database.query<{ watch_id: string; next_due_at: Date }[]>(
       `SELECT watch_id, time_of(due_second) AS next_due_at FROM watch_schedule

@@ -43,6 +43,7 @@ export interface LedgerPage {
   sources: string[];
   keywords: string[];
   since: Date | undefined;
+  /** Exclusive. */
   until: Date | undefined;
   limit: number;
   /** Only movements before this position. */
@@ -121,7 +122,7 @@ export class CreditReads {
     );
   }
 
-  /** Returns the charges of each day that has charges, ordered by day. */
+  /** Returns the charges of each day that has charges from `since` to `until` (exclusive), ordered by day. */
   usage(
     accountId: string,
     { since, until, group }: { since: Date; until: Date; group: UsageGroup | undefined },

@@ -52,7 +52,7 @@ export class KeywordReads {
     return keyword;
   }
 
-  /** Returns a keyword and its watches. */
+  /** Returns a keyword and its watches; undefined if the account has no such keyword. */
   async keywordWithWatches(
     accountId: string,
     keywordId: string,
@@ -116,7 +116,7 @@ export class KeywordReads {
     return byKeyword;
   }
 
-  /** A watch of the account on the source, even if it is retired. */
+  /** Returns a watch of the account on the source, even if it is retired; undefined if there is no such watch. */
   async watch(accountId: string, source: string, watchId: string): Promise<WatchRead | undefined> {
     const reads = await this.readWatches('WHERE w.watch_id = $1 AND w.account_id = $2 AND w.source = $3', [
       watchId,
@@ -137,7 +137,7 @@ export class KeywordReads {
     );
   }
 
-  /** Returns the searches (criteria hashes) of a source that the account's watches use. */
+  /** Returns the searches (criteria hashes) of a source that the account's active watches use. */
   async searchesOf(accountId: string, source: string): Promise<ReadonlySet<string>> {
     const rows: { criteria_hash: string }[] = await this.database.query(
       `SELECT DISTINCT criteria_hash FROM watches

@@ -23,13 +23,14 @@ export interface MentionFilter {
   langs: string[];
   buckets: string[];
   rules: string[];
-  /** Words and "phrases" that the text must contain, in upper or lower case. */
+  /** Each entry has words and "phrases". The title and text of a mention must contain all of one entry, in any case. */
   texts: string[];
   /**
    * Questions of `mode=semantic`: mentions are ordered by how near their meaning is to a question. Empty for a search
    * of the text.
    */
   questions: string[];
+  /** True if dropped mentions are included. */
   dropped: boolean;
   /** Mentions with a lower relevance are left out; mentions whose relevance was not read are kept. */
   minRelevance: number | undefined;
@@ -43,7 +44,7 @@ export interface FilterOptions {
   semantic?: boolean;
 }
 
-/** Reads the filter of a list of mentions. */
+/** Reads the filter of a list of mentions. Faults are added to `query`; `query.finish` reports them. */
 export function readMentionFilter(
   query: QueryReader,
   { buckets = true, semantic = false }: FilterOptions = {},

@@ -82,7 +82,7 @@ export class MentionReads {
     private readonly purged: PurgedKeywords,
   ) {}
 
-  /** Returns a page of the account's mentions, and one more row. */
+  /** Returns a page of the account's mentions, and one more row if there is a next page. */
   async mentions(
     accountId: string,
     keywordId: string | undefined,
@@ -106,6 +106,7 @@ export class MentionReads {
   /**
    * Returns the stored mentions of these events, by the ids of the events; undefined for a mention that the filter
    * leaves out. Ids of events that are not stored are absent.
+   * @param events at least one
    */
   async live(
     accountId: string,
@@ -134,7 +135,7 @@ export class MentionReads {
     return (await selectRows(this.clickhouse, 'SELECT 1 FROM mentions LIMIT 1')).length === 0;
   }
 
-  /** Returns a page of the items that an Explore found, and one more row. */
+  /** Returns a page of the items that an Explore found, and one more row if there is a next page. */
   explored(accountId: string, exploreId: string, page: TimePage): Promise<MentionRow[]> {
     const conditions = ['account_id = {accountId: UUID}', 'explore_id = {exploreId: UUID}'];
     return readPage(this.clickhouse, MENTIONS, conditions, { accountId, exploreId }, page);
@@ -162,7 +163,10 @@ export class MentionReads {
     );
   }
 
-  /** Returns the most frequent values of a field in each source, with the number of mentions, most frequent first. */
+  /**
+   * Returns the `limit` most frequent pairs of a field's value and a source, most frequent first. Empty values are left
+   * out.
+   */
   async top(
     accountId: string,
     filter: MentionFilter,
@@ -180,7 +184,10 @@ export class MentionReads {
     );
   }
 
-  /** Returns a page of the stored envelopes of watches, or of a keyword itself (under its id), and one more row. */
+  /**
+   * Returns a page of the stored envelopes of watches, or of a keyword itself (under its id), and one more row if there
+   * is a next page.
+   */
   events(accountId: string, watchIds: readonly string[], page: TimePage): Promise<EventRow[]> {
     const conditions = ['watch_id IN {watchIds: Array(UUID)}', 'account_id = {accountId: UUID}'];
     return readPage(this.clickhouse, EVENTS, conditions, { accountId, watchIds }, page);

@@ -24,7 +24,7 @@ const SAMPLE_SIZE = 5_000;
 const MAX_RARE_SHARE = 0.05;
 const MIN_RARE_WEIGHT = weightOf(MAX_RARE_SHARE * SAMPLE_SIZE, SAMPLE_SIZE);
 /**
- * Number of candidates that are selected because they contain the most rare words of the question. The meaning of such
+ * Maximum number of candidates that are selected because they contain rare words of the question. The meaning of such
  * candidates can be far from the question.
  */
 const CANDIDATES_BY_WORDS = 50;
@@ -87,7 +87,7 @@ export class SemanticReads {
     return (await this.rows(scope, unseen(passing.candidates).slice(0, max))).slice(0, max);
   }
 
-  /** Returns the nearest mentions by meaning, and the mentions that contain the most rare words of the question. */
+  /** Returns the nearest mentions by meaning, and mentions that contain rare words of the question. */
   private async candidates(
     conditions: Conditions,
     question: AskedQuestion,

@@ -33,12 +33,12 @@ export interface NewSession {
 }
 
 /**
- * The condition for a valid session: the session has not expired, and its member was not removed and has not changed
- * the password.
+ * The condition for a valid session: the session has not expired, its member was not removed, and the password was not
+ * changed since the session began (see `keep`).
  */
 const VALID = `s.expires_at > now() AND m.removed_at IS NULL AND m.password_version = s.password_version`;
 
-/** Stores the sessions of members. All gateways share the sessions. Only the SHA-256 of a session's token is stored. */
+/** Stores the sessions of members. All gateways share the sessions. Tokens are stored only as SHA-256 hashes. */
 @Injectable()
 export class Sessions {
   /** Hashes of tokens that were valid when they were last used. */
@@ -71,7 +71,7 @@ export class Sessions {
 
   /**
    * Returns the caller of this session; undefined if the session has ended. Nothing is cached, so that the end of a
-   * session takes effect immediately in all gateways. The cost is small, because a person sends few requests.
+   * session applies to the next request in all gateways. The cost is small, because a person sends few requests.
    */
   async callerOf(token: string): Promise<Caller | undefined> {
     if (!TOKEN.test(token)) return undefined;

@@ -53,7 +53,7 @@ export class KeywordDecisions {
    * Decides a command, and stores the result.
    * @param commandOf runs under the lock
    * @returns the state after the command
-   * @throws Refusal of the domain or of `commandOf`
+   * @throws Refusal of the domain or of `commandOf`, or if the decision is too large
    */
   run(ids: CommandIds, subjectId: string, commandOf: CommandOf): Promise<KeywordState> {
     return execute(this.database, this.store, {
@@ -68,7 +68,7 @@ export class KeywordDecisions {
   /**
    * Decides a command that creates its subject, and stores the result. The statements of `commandOf` share a write to
    * Postgres with the locks, because such a command does not depend on the state.
-   * @throws Refusal of the domain or of `commandOf`
+   * @throws Refusal of the domain or of `commandOf`, or if the decision is too large
    */
   async runNew(
     ids: CommandIds,

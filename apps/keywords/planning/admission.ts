@@ -41,9 +41,9 @@ export class Admission {
   /**
    * Admits a new keyword.
    * @param counted whether the account's keywords and searches are counted: see `planUseOf`
-   * @throws Refusal `invalid` for an interval below the floor (`INTERVAL_TOO_LOW`) or another account's channel,
-   * `not-covered` `PLAN_LIMIT` or `INSUFFICIENT_CREDITS`, `not-found` without an account, `unavailable` until the
-   * account's ledger is open
+   * @throws Refusal `invalid` for an interval below the floor (`INTERVAL_TOO_LOW`) or a channel that the account does
+   * not have, `not-covered` `PLAN_LIMIT` or `INSUFFICIENT_CREDITS`, `not-found` without an account, `unavailable` until
+   * the account's ledger is open
    */
   async ofNew(
     tx: Tx,
@@ -63,7 +63,7 @@ export class Admission {
    * checked when the keyword resumes after a pause that the plan caused.
    * @param keyword the keyword with its current definition; this keyword is not counted
    * @param counted like `ofNew`
-   * @throws Refusal like `ofNew`, except for credits
+   * @throws Refusal like `ofNew`, but credits are not checked: no `INSUFFICIENT_CREDITS` and no `unavailable`
    */
   async ofChanged(
     tx: Tx,
@@ -87,6 +87,7 @@ export class Admission {
   /**
    * Checks the limits that do not depend on other keywords: intervals and terms.
    * @param before the current definition, whose unchanged parts are not checked
+   * @returns the searches of the definition
    * @throws Refusal `invalid` or `not-covered`
    */
   requireFit(plan: string, definition: KeywordDefinition, before?: KeywordDefinition): PlannedSearch[] {

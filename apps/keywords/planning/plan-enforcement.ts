@@ -21,8 +21,9 @@ interface Subject {
 }
 
 /**
- * Maximum number of passes of an enforcement. Each pass checks again whether everything fits: a keyword that was created
- * before another one resumed can be too many. Then the next pass pauses the newest.
+ * Maximum number of passes of an enforcement. Each pass checks again whether everything fits: if a keyword is created
+ * during a pass, and then an older keyword resumes, the new keyword possibly does not fit any more. The next pass
+ * pauses it.
  */
 const MAX_PASSES = 5;
 
@@ -74,8 +75,8 @@ export class PlanEnforcement {
   }
 
   /**
-   * Returns all subjects that use the plan, and the ids of those that exceed its limits. The result is valid only while
-   * the caller holds the account's lock.
+   * Returns the account's keywords and watches that are not deleted, and the ids of those that exceed the plan. Returns
+   * nothing for an unknown account. The result is valid only while the caller holds the account's lock.
    */
   private async readUse(tx: Tx, accountId: string): Promise<{ subjects: Subject[]; over: Set<string> }> {
     const plan = await planOf(tx, accountId);

@@ -52,7 +52,7 @@ export class EstimateTokens {
   }
 
   /**
-   * Checks that a create matches its estimate.
+   * Checks that a create matches its estimate. A create without a token passes unless `required`.
    * @param token the header `Service-Estimate-Token`
    * @param required true for a create through MCP, which must show the price before it creates the keyword
    * @throws Refusal `invalid` `ESTIMATE_REQUIRED`, `conflict` `ESTIMATE_MISMATCH`, `conflict` `ESTIMATE_EXPIRED`

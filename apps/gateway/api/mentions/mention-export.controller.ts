@@ -25,7 +25,9 @@ const RETRY_AFTER_SECONDS = 10;
 
 type MentionView = ReturnType<typeof mentionView>;
 
-/** Streams mentions as a file. Only one page of mentions is in memory. An export costs no credits. */
+/**
+ * Streams mentions as a file. An export reads one page of mentions at a time into memory. An export costs no credits.
+ */
 @Controller()
 export class MentionExportController {
   private readonly running = new Map<string, number>();

@@ -35,7 +35,7 @@ const FIRST_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 5000;
 
 /**
- * Follows EVENTS for one account. A mention is returned as soon as `GET /v1/mentions` can return it, so the stream of
+ * Follows EVENTS for one account. A mention is yielded only after `GET /v1/mentions` can return it, so the stream of
  * the client and the list agree. Filters, labels and corrections are the same as in the list.
  */
 @Injectable()
@@ -97,7 +97,7 @@ export class LiveMentions {
     }
   }
 
-  /** Returns the first events after `sequence`. */
+  /** Returns the first `max` events of the subject after `sequence`; fewer if EVENTS has no more. */
   private async next(subject: string, sequence: number, max = BATCH): Promise<StoredMsg[]> {
     const batch: StoredMsg[] = [];
     for (let after = sequence; batch.length < max;) {
@@ -148,7 +148,7 @@ export class LiveMentions {
     for (let waitMs = FIRST_WAIT_MS; missing.length > 0 && !signal.aborted;) {
       const written = (await this.sink().catch(() => undefined))?.ack_floor.stream_seq ?? 0;
       for (const [id, row] of await this.mentions.live(accountId, filter, missing)) rows.set(id, row);
-      // If the sink has read an event and no row exists, the mention was purged.
+      // If the sink has read an event and no row exists, the mention was purged or is not kept.
       missing = missing.filter(({ eventId, sequence }) => !rows.has(eventId) && sequence > written);
       if (missing.length === 0) break;
       await wait(waitMs, undefined, { signal }).catch(() => undefined);
