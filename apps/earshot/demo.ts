@@ -59,7 +59,7 @@ export async function startDemo(
   }
 }
 
-/** Starts the simulator, if possible on the port of an earlier start, because the keywords contain it. */
+/** Starts the simulator, if possible on the port of an earlier start, because the keywords contain this port. */
 async function startWorld(known: DemoAccount | undefined, say: (line: string) => void): Promise<Simulator> {
   const port = known?.port ?? SIMULATOR_PORT;
   // The receiver needs the stored secret, because deliveries that waited for this start arrive before the account is

@@ -25,8 +25,8 @@ const HEADING =
   ' Keywords of Earshot. Check with `keywords plan FILE`, change the installation with `keywords apply FILE`.';
 
 /**
- * Reads `{keywords: [...]}`.
- * @throws Error that names the line or the keyword
+ * Reads `{keywords: [...]}`. The values of the keywords are not checked: the installation checks them.
+ * @throws Error for a file that is too large, not valid YAML, or without the keys that a keyword needs
  */
 export function readKeywordFile(text: string): FileKeyword[] {
   if (text.length > MAX_FILE_BYTES) throw new Error('the file is larger than 5 MB');
@@ -65,8 +65,8 @@ function refuseDuplicates(keywords: readonly FileKeyword[]): void {
 }
 
 /**
- * Returns the keywords as a file. Ids of searches and rules are left out, and also the id of a keyword with a unique
- * name, so that the file also fits another installation.
+ * Returns the keywords as the text of a YAML file. Ids of searches and rules are left out, and also the id of a keyword
+ * with a unique name, so that the file also fits another installation.
  */
 export function writeKeywordFile(keywords: readonly Keyword[]): string {
   const count = new Map<string, number>();

@@ -23,8 +23,8 @@ type Author = Pick<Caller, 'accountId'> & { by: Pick<Caller['by'], 'kind' | 'id'
 
 /**
  * Records each admitted write by a key or a member: the write before it runs, and its status before the answer is sent.
- * Requests that `Admission` refuses are not recorded. Bodies
- * can contain secrets, so only the names of their properties are recorded.
+ * Requests that `Admission` refuses are not recorded. Bodies can contain secrets, so only the names of their properties
+ * are recorded.
  */
 @Injectable()
 export class AuditLog {

@@ -41,7 +41,7 @@ export interface ListCursor {
 const SPARE_ROWS = 10;
 
 /**
- * Returns one page without duplicates, and one more row, so that the caller knows whether there is a next page.
+ * Returns one page without duplicates, and one more row if there is a next page.
  * ClickHouse first finds the end of the page, reading only the columns of the conditions, and then reads all columns of
  * the page's rows. The first query follows the order of the table and stops at the end of the page. All rows of the
  * page's last instant are read, and ordered by id in this process. (With LIMIT BY or WITH TIES, ClickHouse would read

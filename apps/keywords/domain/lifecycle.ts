@@ -36,8 +36,10 @@ export function resume({ reasons, creditsRemaining }: ResumeCommand, state: Keyw
 
 /**
  * Computes again how many credits a keyword needs after its searches have changed, if it is paused for lack of credits.
- * If the account has these credits, removes this reason of the pause.
+ * The keyword needs the credits of its most expensive first check. If the account has these credits, removes this
+ * reason of the pause.
  * @param watches the watches after the change
+ * @throws Refusal like `pause`
  */
 export function updateCreditsNeeded(
   watches: readonly Watch[],
@@ -58,8 +60,10 @@ export function updateCreditsNeeded(
 }
 
 /**
- * Changes a watch without a keyword. Values that equal the current values change nothing.
+ * Changes a watch without a keyword. Values that equal the current values change nothing. `isActive: true` also removes
+ * the reasons `plan` and `insufficient_credits` of a pause.
  * @param refusal for a watch that would run at the same time as another watch with the same search
+ * @throws Refusal `not-found`, or the `refusal`
  */
 export function changeWatch(
   command: Extract<KeywordCommand, { kind: 'change-watch' }>,

@@ -47,8 +47,8 @@ export class FeedAddresses {
   }
 
   /**
-   * Returns the id in a secret. The secret is not checked here: `isSecretOf` checks it. Undefined for a text of another
-   * form.
+   * Returns the keyword's id in a secret; undefined for a text that does not have the form of a secret. The secret is
+   * not checked here: `isSecretOf` checks it.
    */
   keywordIdIn(secret: string): string | undefined {
     const bytes = Buffer.from(secret, 'base64url');

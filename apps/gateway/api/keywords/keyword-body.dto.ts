@@ -217,8 +217,8 @@ export const READ_ONLY_KEYS = [
 ] as const;
 
 /**
- * Replaces a string by an object that has only this key. Validation refuses values that are neither strings nor
- * objects.
+ * Replaces each string of a list by an object that has only this key. Validation refuses elements that are neither
+ * strings nor objects.
  */
 function instances<T>(dto: ClassConstructor<T>, value: unknown, key: string, max: number): unknown {
   const items = emptiedIfTooLong(flat(value), max);

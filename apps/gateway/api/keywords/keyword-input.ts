@@ -31,7 +31,7 @@ export class KeywordInput {
     ];
   }
 
-  /** Reads a complete body. @throws Refusal `invalid` with every fault */
+  /** Reads a complete body. @throws Refusal `invalid` with the faults, as `readBody` reports them */
   whole(body: unknown, spelling: Spelling): KeywordDefinition {
     return definitionOf(readBody(KeywordBodyDto, body, spelling, (one) => this.checks(one)));
   }
@@ -39,8 +39,8 @@ export class KeywordInput {
   /**
    * Applies a partial body to the existing keyword: a key that is absent in the body keeps its value; null removes the
    * value of a key that is not required.
-   * @throws Refusal `invalid` with every fault of the given keys and of the keys that depend on them. Unchanged keys that
-   * need a language model have no faults.
+   * @throws Refusal `invalid` with the faults of the given keys and of the keys that depend on them. Unchanged keys
+   * that need a language model have no faults.
    */
   change(raw: unknown, spelling: Spelling, current: JsonObject): KeywordDefinition {
     const view: JsonObject = definitionView(current);
@@ -73,9 +73,9 @@ const DEPENDENT_KEYS: readonly (readonly string[])[] = [
 ];
 
 /**
- * Returns whether the fault is about a key of the body, or about a key that depends on a key of the body. Faults of other
- * keys are not reported, because the sender did not cause them: a stored key becomes invalid, for example, if a source is
- * no longer configured.
+ * Returns whether the fault is about a key of the body, or about a key that depends on a key of the body. Faults of
+ * other keys are not reported, because the sender did not cause them: a stored key becomes invalid, for example, if a
+ * source is no longer configured.
  */
 function concerns({ path }: Fault, given: ReadonlySet<string>): boolean {
   const key = /^[^.[]*/.exec(path)?.[0] ?? '';
