@@ -8,7 +8,7 @@ import { KeywordDecisions } from './handlers/keyword-decisions.js';
 import { isAlive, remainingOf } from './handlers/pauses.handler.js';
 
 const ROUND_PAUSE_MS = 1000;
-/** Maximum number of keywords in one round; the other keywords follow in the next round. */
+/** Maximum number of keywords and watches in one step of a round; the others follow in the next round. */
 const KEYWORDS_PER_ROUND = 200;
 
 interface Paused {
@@ -85,9 +85,9 @@ export class PausesLoop implements Loop {
   }
 
   /**
-   * Resumes keywords while the account's free credits are sufficient, the oldest keyword first. A keyword that cannot
-   * pay would immediately be paused again, so it is not resumed. The first keyword of every account comes before the
-   * second keyword of any account, so that an account with many keywords does not delay other accounts.
+   * Resumes keywords and lone watches while the account's free credits are sufficient, the oldest first. A keyword that
+   * cannot pay would immediately be paused again, so it is not resumed. The first keyword of every account comes before
+   * the second keyword of any account, so that an account with many keywords does not delay other accounts.
    */
   private async resumeForCredits(): Promise<void> {
     const withoutCredits: (Paused & { needed: number; free: number })[] = await this.database.query(

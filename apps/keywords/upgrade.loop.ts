@@ -21,9 +21,9 @@ interface UnpricedWatch {
 }
 
 /**
- * Runs at each start, for watches that a version without prices created. Only the first start of a version with prices
- * finds such watches. Stores their prices, which are the quoted prices from then on. Pauses keywords and watches that
- * exceed the account's plan.
+ * Runs at each start, for watches that a version without prices created. Usually only the first start of a version with
+ * prices finds such watches; a later start continues an interrupted start. Stores their prices, which are the quoted
+ * prices from then on. Pauses keywords and watches that exceed the account's plan.
  */
 @Injectable()
 export class UpgradeLoop implements Loop {

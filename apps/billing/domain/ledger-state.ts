@@ -8,8 +8,8 @@ export interface OpenLedger {
   status: 'open';
   plan: string;
   /**
-   * When the ledger was opened, in ISO 8601 like all times of this type. Every period begins on the same day of the
-   * month.
+   * When the ledger was opened, in ISO 8601 like all times of this type. Each period begins on the same day of the
+   * month, or on the last day of a shorter month.
    */
   openedAt: string;
   periodStart: string;

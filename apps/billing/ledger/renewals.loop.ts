@@ -43,7 +43,9 @@ export class RenewalsLoop implements Loop {
     return this.passes.stop();
   }
 
-  /** Renews the ledgers that are due. @returns the number of ledgers that were due */
+  /**
+   * Renews up to `ACCOUNTS_PER_PASS` ledgers that are due. @returns the number of ledgers that this pass has selected
+   */
   async pass(): Promise<number> {
     const now = this.clock.now();
     for (const [accountId, until] of this.skipped) if (until <= now.getTime()) this.skipped.delete(accountId);

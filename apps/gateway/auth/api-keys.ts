@@ -41,10 +41,10 @@ interface Row {
   role: string | null;
 }
 
-/** A revoked key stays valid for at most this time. */
+/** A change of a key, its member or the plan has an effect in all gateways after at most this time. */
 const CACHE_MS = 5000;
 
-/** Checks API keys by their hash, in constant time, with a cache of a few seconds. */
+/** Checks API keys by their hash, with a cache of a few seconds in each gateway. */
 @Injectable()
 export class ApiKeys {
   /** Concurrent requests with the same key share one query. */

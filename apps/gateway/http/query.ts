@@ -66,7 +66,10 @@ export class QueryReader {
     return this.one(key, ['true', 'false']) === 'true';
   }
 
-  /** Returns an instant in ISO 8601 with any offset. Without an offset it is in UTC. */
+  /**
+   * Reads an instant in ISO 8601 with any offset; without an offset, the text is in UTC. Returns undefined if the key
+   * is absent or its value has a fault.
+   */
   instant(key: string): Date | undefined {
     const text = this.one(key);
     if (text === undefined) return undefined;

@@ -34,7 +34,7 @@ import { KeywordDecisions } from './keyword-decisions.js';
 /** The result of a decision that was made for an estimate, and is not stored. */
 interface TrialResult {
   admitted: Admitted;
-  /** The watches whose first check would follow immediately. */
+  /** The watches that would begin with a first check. */
   starting: readonly Watch[];
 }
 
@@ -232,7 +232,8 @@ export class KeywordsHandler {
       toBinary(PurgeSchema, purge),
       commandId,
     );
-    // From this point on, no reader finds the keyword. Its messages and its data in other stores are deleted later.
+    // From this point on, the reads of keywords do not find the keyword. Its messages and its data in other stores are
+    // deleted later.
     await this.decisions.database.query(
       `WITH gone AS (DELETE FROM keywords WHERE keyword_id = $1)
        INSERT INTO purged_keywords (keyword_id, account_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`,

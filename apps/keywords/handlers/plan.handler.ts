@@ -14,8 +14,8 @@ import { PlanEnforcement } from '../planning/plan-enforcement.js';
 const RETRY_MS = 200;
 
 /**
- * Applies changes of plans: pauses the newest keywords and watches that exceed the new plan, and resumes keywords and
- * watches if a larger plan allows them.
+ * Applies changes of plans: pauses the keywords and watches that exceed the new plan, and resumes keywords and watches
+ * if a larger plan allows them. The oldest keywords and watches use the plan first.
  */
 @Controller()
 export class PlanHandler {

@@ -71,7 +71,7 @@ const WITHOUT_EFFECT: readonly {
   },
 ];
 
-/** Warns about texts of the agent step that can be shorter than the keyword allows. */
+/** Warns about texts of the agent step whose `maxLength` is above the maximum. */
 function longTextWarnings({ aiStep }: KeywordDefinition): Fault[] {
   return Object.entries(aiStep?.schema ?? {}).flatMap(([name, { type, maxLength = 0 }]) =>
     type === 'string' && maxLength > MAX_AGENT_TEXT_LENGTH
@@ -105,7 +105,9 @@ function pathOfFilter(
     : `globalCriteria.filters.${key}`;
 }
 
-/** Warns about another keyword that has exactly the same searches: every match would be reported and charged twice. */
+/**
+ * Warns about another keyword with exactly the same enabled searches: each match would be reported and charged twice.
+ */
 async function duplicateWarnings(
   tx: Tx,
   accountId: string,

@@ -30,7 +30,8 @@ export class QuestionClient {
   ) {}
 
   /**
-   * Reserves credits, computes the embeddings, runs the search, and then charges the question.
+   * Reserves credits, computes the embeddings, runs the search, and then charges the question. A question that is paid
+   * already costs nothing.
    * @param scope everything that identifies the question: keyword, filters, window
    * @param search finds the mentions; if it throws, nothing is charged
    * @throws Refusal `not-covered` if the credits are not sufficient, before anything is computed or read; `unavailable`
