@@ -14,12 +14,13 @@ export interface Addresses {
 
 /** The addresses for commands that use the read models: they include the address of ClickHouse. */
 export interface AllAddresses extends Addresses {
+  /** Empty if the address is not known. */
   clickhouseUrl: string;
 }
 
 /**
- * Finds the running installation: by NATS_URL and DATABASE_URL, otherwise by the file that the installation writes to
- * DATA_DIR (a demo writes it to the folder `demo`).
+ * Finds the addresses of the running installation: from NATS_URL, DATABASE_URL and CLICKHOUSE_URL, and each address
+ * that is not set from the file that the installation writes to DATA_DIR (a demo writes it to the folder `demo`).
  * @throws Error that says how to start an installation
  */
 export function findInstallation(env: NodeJS.ProcessEnv): AllAddresses {

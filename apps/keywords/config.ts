@@ -11,8 +11,8 @@ export const SOURCES = Symbol('sources');
 export const FLOOR_SECONDS = Symbol('interval floor');
 
 /**
- * Reads the settings of the keywords service from the environment, including the settings of the sources, because prices depend on
- * the configured sources.
+ * Reads the settings of the keywords service from the environment. They include the settings of the sources, because
+ * prices depend on the configured sources.
  * @throws SettingsError if a setting is missing or invalid
  */
 export function readKeywordsConfig(env: NodeJS.ProcessEnv = process.env) {

@@ -30,7 +30,7 @@ export class AccountDecisions {
    * @param commandId a repeated call with the same id changes nothing
    * @param before runs in the decision's transaction, before the decision
    * @returns the state after the decision
-   * @throws Refusal of the decision
+   * @throws Refusal of the decision, or the error of `before`
    */
   run(
     accountId: string,

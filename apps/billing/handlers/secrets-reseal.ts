@@ -8,9 +8,8 @@ import type { Logger } from '#telemetry';
 import { AccountDecisions } from './account-decisions.js';
 
 /**
- * If MASTER_KEY also contains an earlier key, encrypts the secrets of every account with the current key. Runs at the
- * start, before anything else, for all accounts in the stream. After a crash, the next start encrypts the remaining
- * secrets.
+ * If MASTER_KEY also contains an earlier key, encrypts the secrets of every account with the current key. Runs while
+ * the service starts, for all accounts in the stream. After a crash, the next start encrypts the remaining secrets.
  */
 @Injectable()
 export class SecretsReseal implements OnModuleInit {

@@ -63,8 +63,9 @@ async function keywordsOf(client: Client): Promise<Keyword[]> {
 }
 
 /**
- * Returns the steps with their prices. Each price is estimated for the current state of the account. Every keyword of
- * the file is checked before the first keyword is changed.
+ * Returns the steps with their prices. Each price is estimated for the current state of the account. All new and
+ * changed keywords of the file are checked before the first keyword is changed.
+ * @throws Error with all refusals
  */
 async function withPrices(client: Client, path: string, options: PlanOptions): Promise<PricedStep[]> {
   const file = readKeywordFile(textOf(path));

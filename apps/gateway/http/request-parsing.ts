@@ -13,8 +13,8 @@ import { requestIdOf } from './request-context.js';
 const MAX_PARAMETER_LENGTH = 65_536;
 
 /**
- * Accepts only JSON bodies. An empty body counts as no body, with any content type. A body with too many values is
- * refused here, before a route reads it.
+ * Accepts only JSON bodies. An empty JSON body counts as no body; an empty body without a content type does too. A body
+ * with too many values is refused here, before a route reads it.
  */
 export function acceptOnlyJson(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();

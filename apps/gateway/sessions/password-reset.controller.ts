@@ -29,8 +29,8 @@ export class PasswordResetController {
   ) {}
 
   /**
-   * Requests a mail with a link. The response does not depend on the address: Earshot looks up the address later, when
-   * it sends the mail.
+   * Requests a mail with a link. The response does not show whether the address belongs to a member: Earshot looks up
+   * the address later, when it sends the mail.
    */
   @Post()
   @HttpCode(202)

@@ -34,7 +34,7 @@ export class SignUpOptionsController {
   }
 }
 
-/** Signs people up. With a code, they sign up immediately. Without a code, they get a mail with a link. */
+/** Signs people up. A request with a code signs a person up. A request without a code asks for a mail with a link. */
 @Controller('v1/auth/sign-up')
 export class SignUpController {
   constructor(

@@ -112,8 +112,8 @@ export class WatchesHandler {
 }
 
 /**
- * Finds another watch with the same search. A watch that a user paused is ignored. A watch that is paused for another
- * reason is not ignored, because it can resume automatically.
+ * Finds another watch with the same search; undefined if there is none. A watch that a user paused is ignored. A watch
+ * that is paused for another reason is not ignored, because it can resume automatically.
  */
 async function duplicateOf(
   tx: Tx,

@@ -78,9 +78,10 @@ export function watchesOf(
 }
 
 /**
- * Adds an id to each search and each rule without an id. A search whose
- * source and criteria have not changed keeps its id, even if the body does not contain the id.
- * @returns the same definition
+ * Adds an id to each search and each rule without an id. A search whose source and criteria have not changed keeps its
+ * id, even if the body does not contain the id.
+ * @param previous the keyword's watches before the change
+ * @returns the same object, which is changed
  */
 export function withIds(definition: KeywordDefinition, previous: readonly Watch[] = []): KeywordDefinition {
   const named = new Set(definition.sources.flatMap(({ searches }) => searches.map(({ id }) => id)));

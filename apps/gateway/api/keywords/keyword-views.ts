@@ -63,7 +63,10 @@ export class KeywordViews {
     };
   }
 
-  /** Returns the price of a watch in the current price book; 0 if the watch is disabled or its keyword is retired. */
+  /**
+   * Returns the credits of a watch per month in the current price book; 0 if the watch is disabled or its keyword is
+   * retired.
+   */
   private monthlyCredits({ definition, state }: KeywordEntity, { watch }: WatchRead): number {
     if (state === 'retired' || watch.disabled) return 0;
     const source = watch.source as SourceId;

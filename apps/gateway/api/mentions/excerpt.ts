@@ -2,7 +2,7 @@
 const EXCERPT_LENGTH = 280;
 
 /**
- * Returns the part of a text around a match, at most 280 UTF-16 units and an ellipsis on each side. The part is cut
+ * Returns the part of a text around a match, at most 280 UTF-16 units and an ellipsis on each cut side. The part is cut
  * between words, or between characters if the text has no spaces near the cut.
  * @param matchStart index of the first UTF-16 unit of the match
  */
