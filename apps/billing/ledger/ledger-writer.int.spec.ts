@@ -65,7 +65,7 @@ describe('a ledger', () => {
     expect(await stores.creditsOf(accountId)).toBe(2999);
   });
 
-  it('stores one message for all charges of one batch', async () => {
+  it('stores one message for the 1,000 charges of one batch', async () => {
     const accountId = await stores.open();
     await stores.writer.write(Array.from({ length: 1000 }, () => chargeOf(accountId, { costCredits: 2 })));
     expect((await stores.decisionsOf(accountId)).map(({ movements }) => movements.length)).toEqual([1, 1000]);

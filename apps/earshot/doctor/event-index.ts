@@ -46,8 +46,8 @@ export async function compareEventIndex(
     from = last + 1;
   }
   const behind = await indexed(clickhouse, Math.max(from, upTo + 1), Number.MAX_SAFE_INTEGER);
-  // The last sequence of the stream is read after the table, so that an event that is stored meanwhile does not seem to be
-  // missing in the stream.
+  // The last sequence of the stream is read after the table, so that an event that is stored meanwhile does not seem to
+  // be missing in the stream.
   const now = await bus.jsm.streams.info('EVENTS');
   compare(
     [],

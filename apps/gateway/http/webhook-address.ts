@@ -2,8 +2,8 @@ import { createAddressPolicy, literalAddressFault, type AddressPolicy } from '#h
 import type { Fault } from '#kernel';
 
 /**
- * Refuses webhook addresses that delivery would also refuse, before a request is accepted. Only literal IP addresses and
- * `localhost` can be checked here. Other host names are checked when delivery connects.
+ * Refuses webhook addresses that delivery would also refuse, before a request is accepted. Only literal IP addresses
+ * and `localhost` can be checked here. Other host names are checked when delivery connects.
  */
 export class WebhookAddresses {
   private readonly permits: AddressPolicy;

@@ -21,8 +21,8 @@ const MAX_IDLE_MS = 2000;
  */
 const PART_OF_REST = 8;
 /**
- * A lease is at most the plan's limit divided by this number, because a gateway that dies loses its leased requests. Here
- * too, a lease is larger if more requests already wait, and never smaller than 1.
+ * A lease is at most the plan's limit divided by this number, because a gateway that dies loses its leased requests.
+ * Here too, a lease is larger if more requests already wait, and never smaller than 1.
  */
 const PART_OF_LIMIT = 200;
 

@@ -21,8 +21,8 @@ export class SourceReads {
   async health(): Promise<Map<SourceId, UpstreamHealth>> {
     const rows: { source: SourceId; trouble: string | null; last_success_at: Date | null }[] =
       await this.database.query(
-        // Leaves out the trouble of a lane without a scheduled search: until a search of the lane is scheduled, no check
-        // can clear it.
+        // Leaves out the trouble of a lane without a scheduled search: until a search of the lane is scheduled, no
+        // check can clear it.
         `SELECT source, max(last_success_at) AS last_success_at,
            min(trouble) FILTER (WHERE trouble <> '' AND EXISTS (
              SELECT 1 FROM upstream_searches s WHERE s.lane = lanes.lane AND s.next_due_at < 'infinity')) AS trouble

@@ -1,6 +1,6 @@
 /**
- * Links of mails and invitations to the pages of the dashboard. Secrets are in the fragment, which browsers do not send:
- * no log and no `Referer` contains them.
+ * Links of mails and invitations to the pages of the dashboard. Secrets are in the fragment, which browsers do not
+ * send: no log and no `Referer` contains them.
  */
 export class AccountLinks {
   private readonly base: string;

@@ -34,8 +34,8 @@ export function reconcile(planned: readonly Watch[], previous: readonly Watch[])
     if (before) restarted.set(watch, before);
   }
   for (const watch of planned) {
-    // The same search under a new id: a user moved it into a list of searches or out of one, or sent it with another id.
-    // (`withIds` keeps the id of a search that is sent without one.)
+    // The same search under a new id: a user moved it into a list of searches or out of one, or sent it with another
+    // id. (`withIds` keeps the id of a search that is sent without one.)
     const before =
       continued.has(watch) || restarted.has(watch)
         ? undefined

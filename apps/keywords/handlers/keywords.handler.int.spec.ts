@@ -10,7 +10,9 @@ beforeAll(async () => {
 });
 afterAll(() => keywords?.stop());
 
-/** Returns the sources of a keyword with `count` searches, each with another query and filters of `filterBytes` bytes. */
+/**
+ * Returns the sources of a keyword with `count` searches, each with another query and filters of `filterBytes` bytes.
+ */
 const searches = (count: number, filterBytes: number) => ({
   sources: [
     {
