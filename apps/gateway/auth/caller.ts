@@ -4,7 +4,7 @@ import type { Caller } from './api-keys.js';
 
 type CallerRequest = FastifyRequest & { caller?: Caller };
 
-/** The caller of the request, as a controller's parameter. */
+/** The caller of the request, as a controller's parameter. @throws Error on a route without authentication */
 export const From = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
   const caller = callerOf(context.switchToHttp().getRequest<FastifyRequest>());
   if (!caller) throw new Error('a route without authentication has no caller');

@@ -13,7 +13,7 @@ const NOT_BUILT = `<!doctype html>
 
 /**
  * Serves the dashboard at every address that has no route and is not below `API_PATHS`, if the request accepts HTML.
- * The dashboard's script decides what to show. Programs do not ask for HTML, so they get the API's 404.
+ * The dashboard's script decides what to show. Most programs do not ask for HTML, so they get the API's 404.
  */
 export function serveDashboard(fastify: FastifyInstance, files: DashboardFiles): void {
   fastify.addHook('onRequest', (request, reply, done) => {

@@ -17,7 +17,7 @@ export interface AnswerQuery {
 export class AnswerReads {
   constructor(@Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient) {}
 
-  /** Returns a page of answers, and one more row. */
+  /** Returns a page of answers, and one more row if there is a next page. */
   answers({ accountId, keywordId, watchId, engines }: AnswerQuery, page: TimePage): Promise<AnswerRow[]> {
     const conditions = [
       'account_id = {accountId: UUID}',

@@ -15,7 +15,7 @@ import { QueryReader, type RawQuery } from '../../http/query.js';
 import { AccessReads, type MemberRow } from '../../reads/access-reads.js';
 import { MemberChangeDto } from './member-change.dto.js';
 
-/** The members of an account. An account always has at least one owner. */
+/** The members of an account. The last owner can neither be removed nor get another role. */
 @Controller('v1/members')
 export class MembersController {
   constructor(
