@@ -9,7 +9,10 @@ interface Charged {
   charge: Charge;
 }
 
-/** Checks that each fact has a charge, and that each charge has a fact. */
+/**
+ * Checks that facts and decisions about the account have their movements, and that each charge has a fact. Facts that
+ * billing has not read yet, and charges whose fact is too old or was purged, are notes and not faults.
+ */
 export function auditFacts(
   input: AuditInput,
   movementIds: ReadonlySet<string>,

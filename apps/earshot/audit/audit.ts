@@ -14,7 +14,7 @@ export interface AuditReport {
   faults: string[];
   /** Information that is not a fault. */
   notes: string[];
-  /** The totals, computed again from the stream alone. */
+  /** The totals of the movements in CREDITS. */
   balance: number;
   movements: number;
   charges: number;

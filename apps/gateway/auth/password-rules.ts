@@ -12,7 +12,7 @@ const COMMON: ReadonlySet<string> = new Set(
   dictionary['passwords-common'].map(String).filter((password) => password.length >= PASSWORD_LENGTH.min),
 );
 
-/** Requires a new password: 10 to 200 characters, and not one of the common passwords. */
+/** Requires a new password: 10 to 200 characters, not a common password, and not the `email` of the same body. */
 export function NewPassword(): PropertyDecorator {
   return Check((value, owner) => newPasswordFault(value, owner['email']), {
     type: 'string',

@@ -4,7 +4,7 @@ import { Passwords } from './passwords.js';
 describe('passwords', () => {
   const passwords = new Passwords();
 
-  it('match only their own hash, and are always wrong if there is no hash', async () => {
+  it('match only their own hash, and are wrong if there is no hash', async () => {
     const hash = await passwords.hash('four words in a row');
     expect(await passwords.isRight('four words in a row', hash)).toBe(true);
     expect(await passwords.isRight('four words in a roW', hash)).toBe(false);

@@ -20,8 +20,8 @@ const TYPE_RULES = ['isArray', 'isObject', 'isString', 'isBoolean', 'isNumber', 
  * @param more checks that the DTO's decorators cannot express; all of them run, even after the decorators have found
  * faults
  * @param complete adds, in camelCase, the values that a partial body does not change
- * @throws Refusal `invalid` `VALIDATION` with the faults and their paths, in the sender's own spelling. Faults of
- * `more` inside a faulty value are left out
+ * @throws Refusal `invalid` `VALIDATION` with at most 50 faults and their paths, in the sender's own spelling. Faults
+ * of `more` inside a faulty value are left out
  */
 export function readBody<T extends object>(
   dto: ClassConstructor<T>,

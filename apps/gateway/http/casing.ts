@@ -11,7 +11,10 @@ export interface CasedBody {
   body: unknown;
   /** Maps the camelCase key to the key as it was sent, if they differ. */
   spelling: ReadonlyMap<string, string>;
-  /** The spelling in which the sender wrote keys that consist of several words; undefined if there are no such keys. */
+  /**
+   * The spelling in which the sender wrote keys that consist of several words: `snake` if at least one of them is in
+   * snake_case; undefined if there are no such keys.
+   */
   style: 'snake' | 'camel' | undefined;
   faults: Fault[];
 }

@@ -44,7 +44,10 @@ function endRequestSpan(span: Span | undefined, method: string, route: string, s
   endSpan(span, status >= 500 ? new Error() : undefined);
 }
 
-/** Returns the id that the sender gave the request, or a new one. */
+/**
+ * Returns the id that the sender gave the request; a new id if it is missing or is not 1 to 128 visible ASCII
+ * characters.
+ */
 export function requestIdOf(headers: IncomingHttpHeaders): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && VISIBLE_ASCII.test(given) ? given : newId();

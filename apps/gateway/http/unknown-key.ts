@@ -38,7 +38,9 @@ const OTHER_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * Returns the message for an unknown key, with a suggestion if a known key is similar. @param what `key` or `parameter`
+ * Returns the message for an unknown key, with a suggestion if a known key is similar or has another name in
+ * `OTHER_NAMES`.
+ * @param what `key` or `parameter`
  */
 export function unknownKey(key: string, known: readonly string[], what = 'key'): string {
   const suggestion = known.length > 0 && key.length <= MAX_KEY_LENGTH ? suggestionFor(key, known) : undefined;

@@ -8,12 +8,12 @@ export const NOTICE =
 const EXCERPT_CHARACTERS = 500;
 
 /**
- * Characters that models read but people do not see: control characters, tags, changes of direction. Line breaks are
- * not among them, nor are the joiners that some scripts and emoji need.
+ * Characters that models read but people do not see: control characters, tags, changes of direction. Line feeds and
+ * tabs are not among them, nor are the joiners that some scripts and emoji need.
  */
 const INVISIBLE = /(?![\n\t\u200C\u200D])[\p{Cc}\p{Cf}]/gu;
 
-/** Returns a stranger's text without invisible characters, cut to `max` characters. */
+/** Returns a stranger's text without invisible characters, cut to `max` code points; null for null. */
 export function plain(text: string | null, max = EXCERPT_CHARACTERS): string | null {
   if (text === null) return null;
   const visible = text.replace(INVISIBLE, '');

@@ -22,7 +22,7 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-/** Returns a clock that stays in the middle of a minute until a spec moves it. */
+/** Returns a clock that stays at the tenth second of a minute until a spec moves it. */
 function stoppedClock(): Clock & { at: number } {
   return {
     at: Date.parse('2026-03-01T12:00:10.000Z'),

@@ -3,11 +3,12 @@ import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
 import type { QuotedPeriod } from '#quotes';
 
-/** The charges for a keyword's checks on one source and UTC day. */
+/** The charges of a keyword on one source and UTC day. */
 export interface ChargedDay {
   source: string;
   /** `2026-03-04` */
   date: string;
+  /** Number of charged checks. */
   checks: number;
   /** Credits of all charges: of the checks, and of the readings of their items. */
   credits: number;
