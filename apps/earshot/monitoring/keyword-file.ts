@@ -25,8 +25,9 @@ const HEADING =
   ' Keywords of Earshot. Check with `keywords plan FILE`, change the installation with `keywords apply FILE`.';
 
 /**
- * Reads `{keywords: [...]}`. The values of the keywords are not checked: the installation checks them.
- * @throws Error for a file that is too large, not valid YAML, or without the keys that a keyword needs
+ * Reads `{keywords: [...]}`. Checks that `id` and `name` are texts; the installation checks the other values.
+ * @throws Error for a file that is too large or has another form, a keyword without a required key, and two entries for
+ * one keyword
  */
 export function readKeywordFile(text: string): FileKeyword[] {
   if (text.length > MAX_FILE_BYTES) throw new Error('the file is larger than 5 MB');

@@ -15,7 +15,8 @@ import { changeWatch, pause, updateCreditsNeeded, resume } from './lifecycle.js'
 /**
  * Returns the events that a command causes.
  * @throws Refusal `not-found` if the subject does not exist; `conflict` if the subject already exists, is retired, has
- * another version than expected, or would run the same search twice
+ * another version than expected, or would run the same search twice. Most commands on a retired watch are refused as
+ * `not-found`
  */
 export function decide(command: KeywordCommand, state: KeywordState): KeywordEvent[] {
   switch (command.kind) {
