@@ -68,7 +68,7 @@ it('a reservation that no charge will settle is released after all stored facts 
   });
 });
 
-it('a reservation is released even if its fact was purged before the charge', async () => {
+it('a reservation that no charge will settle is released even if facts were purged from the stream', async () => {
   const accountId = await billing.open();
   const { watchId } = await billing.check(accountId);
   await billing.balanceWhere('the fact is charged', accountId, ({ remaining }) => remaining === 2998);

@@ -48,9 +48,9 @@ interface Count {
 }
 
 /**
- * Limits the attempts of people who have not signed in: for each email address and for each network, over all gateways.
- * The limits do not depend on whether the address is known. An attempt counts from its beginning, so that concurrent
- * attempts cannot exceed the limits.
+ * Limits attempts with a password, a code or a token, and requests for mails: for each email address (a reset: for each
+ * token) and for each network, over all gateways. The limits do not depend on whether the address is known. An attempt
+ * counts from its beginning, so that concurrent attempts cannot exceed the limits.
  */
 @Injectable()
 export class AttemptLimits {

@@ -25,14 +25,16 @@ interface Row {
 }
 
 /**
- * Leases requests from a table that all gateways share. The table has the number of each account's requests per minute.
+ * Leases requests from a table that all gateways share. For each account, the table has the number of requests of its
+ * last minute with requests.
  */
 export class QuotaLeases {
   constructor(private readonly database: Database) {}
 
   /**
-   * Leases up to `wanted` requests of the minute, in one statement that never lets the sum of the minute exceed the
-   * limit. If another gateway's clock has already begun the next minute, the lease is for that minute.
+   * Leases up to `wanted` requests of the minute. One statement compares with the limit and leases, so that concurrent
+   * leases together do not exceed the limit. If another gateway's clock has already begun the next minute, the lease is
+   * for that minute.
    * @param windowStart start of the minute by the caller's clock, in ms
    */
   async take(accountId: string, windowStart: number, wanted: number, limit: number): Promise<Lease> {

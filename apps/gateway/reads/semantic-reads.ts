@@ -61,7 +61,7 @@ export class SemanticReads {
   ) {}
 
   /**
-   * Returns the mentions that are nearest to the question, best first. Purged mentions are never returned.
+   * Returns the mentions that are nearest to the question, best first. Mentions of purged keywords are left out.
    * @param max maximum number of mentions, without the mentions of earlier pages
    * @param seen number of mentions of earlier pages
    * @param isSeen whether an earlier page has the mention
