@@ -27,7 +27,7 @@ interface Row {
   reserved: number;
 }
 
-/** Returns undefined until the account's ledger has been opened. */
+/** Returns the credits of the account; undefined until its ledger has been opened. */
 export async function balanceOf(tx: Tx | Database, accountId: string): Promise<Balance | undefined> {
   const rows: Row[] = await tx.query(
     `SELECT b.plan, b.period_start, b.period_end, b.allowance, b.allowance_used, b.packs, b.balance,

@@ -5,15 +5,19 @@ import type { Database, Tx } from '#postgres';
 export interface Reservation {
   /**
    * The id of the fact that the work will produce, for example of a check, a lookup or an event. A second reservation
-   * for the same id replaces the first one.
+   * for the same id replaces the holder and, until the work is done, the amount. The later of both expiry times
+   * applies.
    */
   reservationId: string;
   accountId: string;
   /** The maximum cost. */
   credits: number;
-  /** After this many seconds the holder counts as dead, and the credits are available again. */
+  /**
+   * After this many seconds the holder counts as dead, and the credits are available again, unless the reservation was
+   * extended or its work is done.
+   */
   lifetimeSeconds: number;
-  /** The current holder (a UUID). A reservation without a holder ends only by its charge or its expiry. */
+  /** The current holder (a UUID). `release` and `extendReservations` never change a reservation without a holder. */
   holder?: string | undefined;
 }
 
@@ -32,7 +36,9 @@ export interface Shortage {
   available: number;
 }
 
-/** The result of reserving. Every reservation that is in neither of the two collections is reserved. */
+/**
+ * The result of reserving. A reservation that is in neither of the two collections is reserved, or needs no credits.
+ */
 export interface ReserveResult {
   /** Shortages of the reservations that the balance does not cover, by reservation id. */
   shortages: Map<string, Shortage>;
@@ -41,8 +47,8 @@ export interface ReserveResult {
 }
 
 /**
- * Reserves credits before the work. The sum of the reservations of an account never exceeds its balance, even
- * if other work is reserved or charged at the same time. A charge for the same fact settles the reservation;
+ * Reserves credits before the work, as far as the account's balance covers them beside its other reservations. This
+ * also holds if other work is reserved or charged at the same time. A charge for the same fact settles the reservation;
  * `release` releases it.
  */
 export async function reserve(
@@ -68,7 +74,8 @@ async function lockBalances(
 async function reserveIn(tx: Tx, reservations: readonly Reservation[]): Promise<ReserveResult> {
   const accountIds = [...new Set(reservations.map(({ accountId }) => accountId))];
   const balances = await lockBalances(tx, accountIds);
-  // A separate statement: it also sees the reservations that were made while the previous statement waited for the lock.
+  // A separate statement: it also sees the reservations that were made while the previous statement waited for the
+  // lock.
   const reserved: { reservation_id: string | null; account_id: string; amount: number; done: boolean }[] =
     await tx.query(
       `SELECT NULL::uuid AS reservation_id, account_id, sum(amount)::bigint AS amount, false AS done
@@ -200,9 +207,9 @@ const OWN = `SELECT c.reservation_id FROM credit_reservations c
   WHERE c.done_at IS NULL ORDER BY c.reservation_id FOR UPDATE OF c`;
 
 /**
- * Releases credits that the work did not need, because it failed or produced no fact. The reservation remains if the
- * work is finished or if it has a later holder. A holder that was considered dead must not release the credits of the
- * later holder.
+ * Releases credits that the work did not need, because it failed or produced no fact. A reservation remains if its
+ * work is done or if the reservation has a later holder. A holder that was considered dead must not release the credits
+ * of the later holder.
  */
 export async function release(
   database: Database | Tx,
@@ -216,8 +223,9 @@ export async function release(
 }
 
 /**
- * Extends reservations for long work to this many seconds from now. A reservation that has expired stays expired,
- * because its credits can already be reserved for other work.
+ * Extends reservations for long work to this many seconds from now, and never shortens them. A reservation stays
+ * unchanged if it has expired, because its credits can already be reserved for other work. It also stays unchanged if
+ * its work is done or if it has a later holder.
  */
 export async function extendReservations(
   database: Database | Tx,
@@ -260,13 +268,12 @@ export async function releaseCharged(
 }
 
 /**
- * Maximum number of rows that one statement deletes, so that the statement keeps locks no longer than a charge does.
+ * Maximum number of rows that one statement deletes, so that the statement keeps its locks only for a short time.
  */
 const DROPPED_AT_ONCE = 1000;
 
 /**
- * Deletes expired reservations: the reservations of dead holders. They no longer count, but their rows would otherwise
- * be kept forever.
+ * Deletes expired reservations. They no longer count, but their rows would otherwise be kept forever.
  */
 export async function dropExpired(database: Database): Promise<void> {
   await dropWhere(database, 'expires_at < $1', (await nowOf(database)).toISOString());

@@ -37,7 +37,7 @@ export interface Stored {
 export class EventStore {
   constructor(private readonly bus: Bus) {}
 
-  /** Maximum size of a message in bytes: the server's limit, minus the size of the headers. */
+  /** Maximum size of a message's data in bytes: the server's limit, minus 4 KiB for the headers. */
   get maxBytes(): number {
     return (this.bus.nc.info?.max_payload ?? DEFAULT_MAX_PAYLOAD) - HEADER_BYTES;
   }
@@ -45,7 +45,8 @@ export class EventStore {
   /**
    * Appends one message on the condition that the subject's last sequence is `expectedSeq` (0: no message yet).
    * @returns the message's sequence in the stream
-   * @throws AppendConflict if the condition does not hold, or if the same message id was stored before
+   * @throws AppendConflict if the condition does not hold, or if the same message id was stored before; the error of
+   *   NATS if the result is unknown or the server refused the message
    */
   async append(subject: string, data: Uint8Array, expectedSeq: number, msgId: string): Promise<number> {
     try {
@@ -65,14 +66,16 @@ export class EventStore {
   /**
    * Appends without a condition. A message id that is repeated within the stream's window for duplicates changes
    * nothing.
+   * @throws the error of NATS if the result is unknown or the server refused the message
    */
   async publish(subject: string, data: Uint8Array, msgId: string): Promise<void> {
     await this.send(subject, data, { msgID: msgId });
   }
 
   /**
-   * Publishes many messages in one call, with one inbox for all replies of the server: a separate request for each
-   * message takes several times as long. Unanswered messages are sent again. Their message ids make this harmless.
+   * Publishes many messages of one stream in one call, with one inbox for all replies of the server: a separate request
+   * for each message takes several times as long. Unanswered messages are sent again. Their message ids make this
+   * harmless.
    * @throws Outage if the server did not answer for a message or cannot store anything now, Error if it refused a
    *   message
    */
@@ -81,9 +84,9 @@ export class EventStore {
   }
 
   /**
-   * Appends messages of many subjects in one call, each under its own condition.
-   * @returns the messages that were not stored because the condition does not hold, or because their ids were stored
-   *   before
+   * Appends messages of many subjects of one stream in one call, each under its own condition.
+   * @returns the messages that were refused because the condition does not hold, or because their ids were stored
+   *   before. This call itself can have stored such a message, if the answer was lost and the message was sent again
    * @throws Outage if the server did not answer for a message or cannot store anything now, Error if it refused a
    *   message
    */
@@ -145,8 +148,9 @@ export class EventStore {
   }
 
   /**
-   * Returns the messages of one subject that the server has stored after an instant, oldest first. The call takes
-   * longer, the more messages the whole stream has stored after that instant.
+   * Returns the messages of one subject that the server has stored at or after an instant, oldest first. The duration
+   * of the call grows with the number of messages that the whole stream has stored since then.
+   * @throws Outage if the server stops delivering messages before the last one
    */
   async readSince(stream: StreamName, subject: string, since: Date): Promise<Stored[]> {
     const consumer = await this.bus.js.consumers.get(stream, {
@@ -175,7 +179,7 @@ export class EventStore {
    * a filter would be one call. But nats-server 2.9.10 then drops the pending and retried messages of every wider
    * consumer of the stream: 94 of 96 messages in one measurement, without a log line. It also leaves the bytes on the
    * disk.
-   * @param before only messages with a smaller sequence
+   * @param before only messages with a smaller sequence are deleted; default: all
    */
   async erase(stream: StreamName, subject: string, before = Infinity): Promise<void> {
     for (let seq = 1; ;) {
@@ -186,7 +190,7 @@ export class EventStore {
     }
   }
 
-  /** Returns the message at a sequence of the stream; undefined if it has been deleted. */
+  /** Returns the message at a sequence of the stream; undefined if the stream has no such message (any more). */
   async at(stream: StreamName, seq: number): Promise<Stored | undefined> {
     const found = await this.get(stream, { seq });
     return found ? { seq: found.seq, data: found.data, subject: found.subject } : undefined;

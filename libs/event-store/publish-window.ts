@@ -27,11 +27,14 @@ export interface WindowResult<T> {
   /** Messages that were not stored, or whose result is unknown. */
   unanswered: T[];
   /**
-   * Messages with an `expectedSeq` that were not stored, because `expectedSeq` is wrong or because their id was stored
-   * before.
+   * Messages with an `expectedSeq` that this call has not stored, because `expectedSeq` is wrong or because their id
+   * was stored before.
    */
   conflicting: T[];
-  /** The last reason for an unanswered message: the server's own text, or that no answer came in time. */
+  /**
+   * The last reason for an unanswered message: the server's own text, or that no answer came in time. Without meaning
+   * if every message was answered.
+   */
   fault: string;
   /**
    * True: the server answered and refused at least one message. False: it did not answer, or cannot store anything now.
@@ -41,6 +44,7 @@ export interface WindowResult<T> {
 
 /**
  * Publishes messages to their streams, and waits at most `ANSWERS_WITHIN_MS` until the server has answered for each.
+ * @param messages at least one: without messages, the call waits the whole time
  */
 export function publishWindow<T extends Unstored>(
   { nc, inboxPrefix }: Bus,
@@ -95,11 +99,14 @@ export function publishWindow<T extends Unstored>(
 
 interface ServerRefusal {
   reason: string;
-  /** True if JetStream has no leader, no resources or is starting. Then the message itself is not at fault. */
+  /** True for the code 503: no leader, no resources, a start, or no stream. The message itself is not at fault. */
   isOutage: boolean;
 }
 
-/** The server answers `{"stream": …, "seq": …}` or an error, and 503 if no stream has the subject. */
+/**
+ * Reads an answer: `{"stream": …, "seq": …}` or an error; 503 if no stream has the subject.
+ * @returns undefined if the message is stored
+ */
 function refusalIn(answer: Msg): ServerRefusal | 'conflict' | undefined {
   if (answer.headers?.code === 503) return { reason: 'no stream has this subject', isOutage: true };
   const { error, stream, duplicate } = JSON.parse(answer.string()) as {

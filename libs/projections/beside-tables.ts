@@ -99,8 +99,9 @@ async function definitionsOf(tx: Tx, schema: string, table: string): Promise<str
 }
 
 /**
- * Waits until nobody writes positions or uses the tables, and blocks everybody else until the transaction ends.
- * @param waitMs after this time the wait fails with 55P03, so that the rebuild is never part of a deadlock
+ * Waits until nobody uses positions or the tables, and blocks everybody else until the transaction ends.
+ * @param waitMs maximum time for each lock, in ms. Then the wait fails with 55P03, so that the rebuild gives up before
+ *   Postgres looks for deadlocks
  */
 export async function lockLiveTables(tx: Tx, tables: readonly string[], waitMs: number): Promise<void> {
   await tx.query(`SET LOCAL lock_timeout = ${waitMs}`);
@@ -111,8 +112,8 @@ export async function lockLiveTables(tx: Tx, tables: readonly string[], waitMs: 
 }
 
 /**
- * Copies values from the old rows to the new rows if the stream does not determine these values. Keeps the rows that the
- * stream no longer contains, for the tables with `rows`.
+ * Copies values from the old rows to the new rows if the stream does not determine these values. Keeps the rows that
+ * the stream no longer contains, for the tables with `rows`.
  */
 export async function keepFromLive(
   tx: Tx,
@@ -133,7 +134,7 @@ export async function keepFromLive(
   }
 }
 
-/** Replaces the old tables and positions by the new ones, and drops the old ones. */
+/** Replaces the old tables by the new ones, drops the old ones, and moves the positions forward. */
 export async function switchTables(
   tx: Tx,
   live: string,

@@ -5,7 +5,7 @@ import type { Database } from '#postgres';
 import { causeOf } from '#telemetry';
 import { applyInOrder, positionsOf, type Projection, type Verdict } from './projection.js';
 
-/** Maximum number of messages that one transaction applies. */
+/** Maximum number of messages that a consumer applies in one transaction. */
 const BATCH_SIZE = 200;
 const EARLY_MS = 200;
 /** Delay before a message is retried if the tables belong to another release. */
@@ -35,8 +35,10 @@ export async function appliedUpTo(database: Database, { name }: Projection): Pro
 }
 
 /**
- * Applies a batch in one transaction. Retries a message whose predecessor is not applied yet. Also retries every
- * message if the tables belong to another release, because the replicas of that release apply it.
+ * Applies a batch in one transaction. Retries a message whose predecessor is not applied yet. If the tables belong to
+ * another release, retries all messages that are not applied yet, because the replicas of that release apply them.
+ * @returns an outcome for each message, in the order of the batch
+ * @throws the errors of `applyInOrder`; then nothing of the batch is applied
  */
 export async function applyBatch(
   database: Database,

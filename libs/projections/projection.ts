@@ -7,40 +7,40 @@ export interface ProjectedMessage {
   subject: string;
   seq: number;
   data: Uint8Array;
-  /** Sequence of the previous message on the subject; 0 for the first. */
+  /** Sequence of the previous message on the subject; 0 for the first, or if the caller does not know the sequence. */
   predecessor: number;
   /** `traceparent` of the step that caused the message, if there is one. */
   cause?: string | undefined;
 }
 
-/** A message, and the result of the projection's `read`; undefined if the projection has no `read`. */
+/** A message with its content: the result of the projection's `read`, or undefined if the projection has no `read`. */
 export interface ReadMessage<Content = unknown> extends ProjectedMessage {
   content: Content;
 }
 
 /**
- * Tables that follow a stream. `apply` changes rows in the given transaction and never refuses a message: it skips
- * content that a newer version wrote and this version does not know. `apply` does not read the positions of the
- * projection: they can already be those after the messages. The messages of one call have different subjects (but see
+ * Tables that follow a stream. `apply` changes rows in the given transaction. It must not refuse a message: it skips
+ * content that a newer version wrote and this version does not know. It must not read the positions of the projection:
+ * the positions can already be those after the messages. The messages of one call have different subjects (but see
  * `severalOfSubject`), oldest first.
  */
 export interface Projection<Content = unknown> extends Pick<ConsumerOptions, 'lingerMs' | 'everyMs'> {
   /**
-   * The name of the projection's positions and of its consumer. The name never changes: a `-v1` at its end is part of
-   * the name.
+   * Identifies the projection's positions. The name of the consumer is `projection-` and this name. The name never
+   * changes: a `-v1` at its end is part of the name.
    */
   name: string;
   stream: StreamName;
   /** Only messages on these subjects, with wildcards. Default: the whole stream. The subjects cannot change later. */
   subjects?: string;
   /**
-   * Default 1. A start with a higher version builds new tables beside the old ones. Increase the version whenever
-   * `apply` changes so that the same messages lead to other rows.
+   * Default 1. A start with a higher version builds new tables beside the old ones. Without `rebuild`, such a start fails.
+   * Increase the version whenever `apply` changes so that the same messages lead to other rows.
    */
   version?: number;
   /**
-   * True: `apply` also gets several messages of one subject together, oldest first. Tables of counts use this, so that a
-   * burst of one subject is not applied message by message.
+   * True: `apply` also gets several messages of one subject together, oldest first. Tables of counts use this, so that
+   * a burst of one subject is not applied message by message.
    */
   severalOfSubject?: boolean;
   /**
@@ -48,7 +48,10 @@ export interface Projection<Content = unknown> extends Pick<ConsumerOptions, 'li
    * rebuilt.
    */
   rebuild?: Rebuildable;
-  /** Reads a message before `apply` gets it. Messages are read while Postgres locks their positions. */
+  /**
+   * Reads a message before `apply` gets it. `applyInOrder` reads messages while Postgres locks their positions, so it
+   * also reads messages that it then does not apply. An error matters only if the message is applied.
+   */
   read?(message: ProjectedMessage): Content;
   apply(tx: Tx, messages: readonly ReadMessage<Content>[]): Promise<void>;
 }
@@ -96,7 +99,7 @@ export function versionOf({ version = 1 }: Pick<Projection, 'version'>): number 
  * nobody locks a position, so the version of the tables does not change meanwhile. Several subjects are locked in
  * alphabetical order, to prevent deadlocks.
  * @param seqs the sequence that is stored for each subject that has no position yet
- * @returns the stored position of each subject; undefined if the tables belong to another release
+ * @returns the stored position of each subject; undefined if the tables belong to another release, or for no subjects
  */
 export async function lockPositions(
   tx: Tx,
@@ -121,6 +124,7 @@ export async function lockPositions(
  * @param messages in the order of their sequences
  * @returns for each message: `applied`; `known` if it was applied before; `early` if its predecessor is not applied
  *   yet; `other-version` if the tables belong to another release, which applies the message itself
+ * @throws the errors of `apply`, of Postgres, and of `read` for messages that are to be applied
  */
 export async function applyInOrder(
   tx: Tx,
@@ -252,7 +256,11 @@ export async function positionsOf(
   return new Map(rows.map(({ subject, seq }) => [subject, seq]));
 }
 
-/** Deletes the projection's positions on subjects whose last message the stream no longer keeps, because of its age. */
+/**
+ * Deletes the projection's positions on subjects whose last applied message the stream no longer keeps, because of its
+ * age.
+ * @param firstSeq the sequence of the first message that the stream still keeps
+ */
 export async function forgetOldPositions(
   tx: Tx,
   projection: Pick<Projection, 'name'>,
@@ -266,7 +274,7 @@ export async function forgetOldPositions(
 
 /**
  * Deletes the projection's positions on these subjects, because their messages were purged.
- * @param subjects `*` matches any id
+ * @param subjects `*` matches any text
  */
 export async function forgetPositions(
   tx: Tx,

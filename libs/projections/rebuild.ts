@@ -16,8 +16,8 @@ import { applyInOrder, positionsOf, type Projection, type Rebuildable } from './
 /** An arbitrary constant. Together with the projection's name it identifies the lock of a rebuild. */
 const REBUILD_LOCK = 7_210_419;
 /**
- * How long the rebuild waits for a lock. This is shorter than Postgres' own `deadlock_timeout`: if two transactions
- * wait for each other, the rebuild gives up first.
+ * How long the rebuild waits for a lock. This is shorter than the default of Postgres' `deadlock_timeout`: if two
+ * transactions wait for each other, the rebuild gives up first.
  */
 const LOCK_WITHIN_MS = 500;
 const SWITCH_WITHIN_MS = 120_000;
@@ -30,10 +30,11 @@ const DISK_FULL = '53100';
 /** The progress of a rebuild. */
 export interface RebuildProgress {
   phase: 'build' | 'switch' | 'done';
-  /** Messages that were applied, and an estimate of their total. */
+  /** Number of applied messages. */
   applied: number;
+  /** Estimate of the number of messages to apply: the number of messages in the stream. */
   total: number;
-  /** Estimated remaining time; undefined before the first messages. */
+  /** Estimated remaining time; undefined before the first message was applied. */
   secondsLeft: number | undefined;
 }
 
@@ -49,12 +50,12 @@ export type RebuildableProjection = Projection & { rebuild: Rebuildable };
 
 /**
  * Rebuilds the tables of a projection from its stream in a separate schema. The live tables serve reads and commands
- * meanwhile. Then one transaction exchanges the tables. Before its commit, the rebuild changes nothing in the live
- * tables.
+ * meanwhile. Then one transaction exchanges the tables. Before the commit of this transaction, the rebuild changes
+ * nothing in the live tables.
  * @returns the last progress
  * @throws RebuildUnderWay
  * @throws Error with the reason if a table cannot be exchanged, a message cannot be applied, the disk is full, or the
- *   tables are in use for 2 minutes without a gap
+ *   tables are in use for 2 minutes without a gap; any other error of Postgres or NATS unchanged
  */
 export async function rebuildProjection(
   database: Database,
@@ -111,7 +112,7 @@ class Rebuild {
   private readonly parts: Rebuildable;
   private readonly startedAt = Date.now();
   private live = 'public';
-  /** The first sequence that has not been read yet. */
+  /** The sequence from which the next read of the stream begins. */
   private next = 1;
   private applied = 0;
 
@@ -155,7 +156,7 @@ class Rebuild {
     }
   }
 
-  /** Applies messages until the end of the stream is reached, or the live tables make no progress. */
+  /** Applies messages until the end of the stream is reached, or the live tables make no progress for 5 s. */
   private async catchUpWithLive(): Promise<void> {
     for (let movedAt = Date.now(); ;) {
       const before = this.next;
@@ -168,7 +169,8 @@ class Rebuild {
 
   /**
    * Applies the messages that the live tables have applied, in the order of the stream. It never applies more: at the
-   * switch, old and new tables must be at the same message, so that data copied from the live rows matches the new rows.
+   * switch, old and new tables must be at the same message, so that data copied from the live rows matches the new
+   * rows.
    * @returns whether the end of the stream was reached
    */
   private async follow(): Promise<boolean> {
@@ -225,7 +227,7 @@ class Rebuild {
     return new Set(messages.filter(({ subject, seq }) => seq > (positions.get(subject) ?? 0)));
   }
 
-  /** Returns the subjects that the new tables contain, but that no longer have a position in the live tables. */
+  /** Returns the subjects that have a position of the new tables, but no position of the live tables any more. */
   private async purged(tx: Tx): Promise<string[]> {
     const rows: { subject: string }[] = await tx.query(
       `SELECT subject FROM ${this.schema}.projection_positions f WHERE NOT EXISTS (SELECT 1 FROM projection_positions p

@@ -10,8 +10,8 @@ const LOOK_AGAIN_MS = 1000;
 const LOG_EVERY_MS = 5000;
 
 /**
- * Brings the tables to the version of this release before this release reads or writes them. One replica rebuilds older
- * tables, while the replicas of the older release continue.
+ * Brings the tables to the version of this release. Call this function before this release reads or writes the tables.
+ * One replica rebuilds older tables and the other new replicas wait, while the replicas of the older release continue.
  * @throws SettingsError if the tables are newer, or are older and the projection has no rebuild
  * @throws Error if the rebuild fails
  */
@@ -52,7 +52,7 @@ export async function bringToVersion(
 }
 
 /**
- * Returns the version of the live tables. If the tables have never been filled, stores the version of this release
+ * Returns the version of the live tables. If the projection has no positions, stores the version of this release
  * first. The version is 1 if the tables were filled before versions were stored.
  */
 async function versionInPlace(database: Database, projection: Projection): Promise<number> {
