@@ -9,6 +9,8 @@ export type { ClickHouseClient } from '@clickhouse/client';
 /**
  * Connects, and creates the tables and columns that do not exist yet.
  * @param url `http://[user:password@]host:port[/database]`
+ * @param name the name of the service, shown by ClickHouse
+ * @throws Outage if ClickHouse cannot be reached; the error of the server if it refuses a statement
  */
 export async function openClickHouse(url: string, name: string): Promise<ClickHouseClient> {
   const client = createClient({
@@ -50,8 +52,8 @@ async function haveRun(client: ClickHouseClient): Promise<boolean> {
 }
 
 /**
- * Makes the client throw an `Outage` for errors of the connection. The client has no type for such errors. An
- * error is one of the connection if the server did not report it and our own data did not cause it.
+ * Makes `query`, `insert` and `command` throw an `Outage` for errors of the connection. The client has no type for such
+ * errors. An error is one of the connection if the server did not report it and our own data did not cause it.
  */
 function throwOutages(client: ClickHouseClient): void {
   const withOutages =
@@ -86,7 +88,7 @@ export async function selectRows<T>(
   return result.json<T>();
 }
 
-/** Writes rows in one insert. Returns when the server has stored them. */
+/** Writes rows in one insert. Returns when the server has stored them, and at once if there are none. */
 export async function insertRows<T>(
   client: ClickHouseClient,
   table: string,
@@ -95,7 +97,7 @@ export async function insertRows<T>(
   if (values.length > 0) await client.insert({ table, values: [...values], format: 'JSONEachRow' });
 }
 
-/** Converts ClickHouse's `2026-01-02 03:04:05.678` to ISO 8601. */
+/** Converts ClickHouse's `2026-01-02 03:04:05.678`, in UTC, to ISO 8601. */
 export function isoFromClickHouse(text: string): string {
   return `${text.replace(' ', 'T')}Z`;
 }

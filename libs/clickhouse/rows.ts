@@ -1,4 +1,4 @@
-/** The id that means "no keyword" or "no search" in a column that is part of a key. */
+/** The id that means "none" (no keyword, search, Explore or channel) in a column that cannot be null. */
 export const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 /** The result of a rule for a mention, as `/why` returns it. Null means: no value. */

@@ -96,11 +96,10 @@ export const TABLES: readonly string[] = [
   // True if a part of the item was cut to the size limits.
   `ALTER TABLE mentions ADD COLUMN IF NOT EXISTS truncated Bool`,
 
-  // A mention is a versioned row. Version 0 is written from the event. Each decision of a person writes a later version,
-  // whose number is the sequence of the decision in the stream LABELS. Corrections have their own columns beside the
-  // analysed values. Reads use FINAL, or choose the latest version themselves. (The
-  // engine of a table of an earlier release has no version: in such a table, the row that was written last
-  // remains.)
+  // A mention is a versioned row. Version 0 is written from the event. Each decision of a person writes a later
+  // version, whose number is the sequence of the decision in the stream LABELS. Corrections have their own columns
+  // beside the analysed values. Reads use FINAL, or choose the latest version themselves. The engine of a table that an
+  // earlier release created has no version: in such a table, the row that was written last remains.
   `ALTER TABLE mentions ADD COLUMN IF NOT EXISTS version UInt64,
     ADD COLUMN IF NOT EXISTS corrected_sentiment LowCardinality(String),
     ADD COLUMN IF NOT EXISTS corrected_intent LowCardinality(String),
@@ -174,8 +173,9 @@ export const TABLES: readonly string[] = [
   ORDER BY (account_id, watch_id, answered_at, engine)
   SETTINGS index_granularity = 256`,
 
-  // An event's position in EVENTS, and its type, for replays. Older rows have 0 and an empty type until the consumer that
-  // writes this table has processed them again. The ClickHouse index `by_id` finds a single event that is sent again.
+  // An event's position in EVENTS, and its type, for replays. Older rows have 0 and an empty type until the consumer
+  // that writes this table has processed them again. The ClickHouse index `by_id` finds a single event that is sent
+  // again.
   `ALTER TABLE events ADD COLUMN IF NOT EXISTS stream_seq UInt64, ADD COLUMN IF NOT EXISTS type LowCardinality(String)`,
   `ALTER TABLE events ADD INDEX IF NOT EXISTS by_id event_id TYPE bloom_filter GRANULARITY 4`,
 
@@ -244,8 +244,8 @@ export const TABLES: readonly string[] = [
     ADD COLUMN IF NOT EXISTS author_followers Nullable(Float64),
     ADD COLUMN IF NOT EXISTS title_of_parent Bool`,
 
-  // A backtest needs to know which mentions were never counted for alerts, because their time is unknown or too long ago.
-  // False in rows of earlier releases.
+  // A backtest needs to know which mentions were never counted for alerts, because their time is unknown or too long
+  // ago. False in rows of earlier releases.
   'ALTER TABLE mentions ADD COLUMN IF NOT EXISTS never_counted Bool',
 
   // The channel of an attempt to a channel.
@@ -271,9 +271,9 @@ export const TABLES: readonly string[] = [
   'ALTER TABLE mention_vectors MODIFY SETTING materialize_ttl_recalculate_only = 1',
   'ALTER TABLE mention_vectors MATERIALIZE TTL',
 
-  // A purge rewrites the parts from which it deletes rows. No read uses the old parts any more, so ClickHouse can delete
-  // them after 10 seconds instead of eight minutes, the default. It looks for such parts at least every 30 seconds. By
-  // default, it looks less and less often on a quiet table, up to every five minutes.
+  // A purge rewrites the parts from which it deletes rows. No read uses the old parts any more, so ClickHouse can
+  // delete them after 10 seconds instead of eight minutes, the default. It looks for such parts at least every 30
+  // seconds. By default, it looks less and less often on a quiet table, up to every five minutes.
   ...[
     ...['mentions', 'mention_vectors', 'events', 'activity', 'attempts'],
     ...['listing_observations', 'market_days', 'answers'],

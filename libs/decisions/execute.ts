@@ -23,15 +23,15 @@ export interface Aggregate<S, E, D extends Decision<E>> {
 /** One command that is being executed. */
 export interface Execution<S, E, D extends Decision<E>, R = undefined> {
   aggregate: Aggregate<S, E, D>;
-  /** Applied in the same transaction, so that the caller can read what the command wrote. */
+  /** Applied before the transaction ends, so that the caller can read what the command wrote. */
   projection: Projection;
   accountId: string;
   /** The tokens of the subject that follow the account. */
   subjectTokens: readonly string[];
   commandId: string;
   /**
-   * Reads what `decide` needs, if this does not depend on the state. Postgres gets these statements in the same write as
-   * the locks, and runs them after it has the locks. The rows of the subject itself can lack its last messages.
+   * Reads what `decide` needs, if this does not depend on the state. Postgres gets these statements in the same write
+   * as the locks, and runs them after it has the locks. The rows of the subject itself can lack its last messages.
    * @throws Refusal; `execute` ignores it if the command is a repetition
    */
   read?(tx: Tx): Promise<R>;
@@ -53,9 +53,10 @@ const APPLIED_POLL_MS = 20;
  * Executes one command. Under the account's lock, this function loads the subject from its stream, decides, appends if
  * nobody else has appended meanwhile, and applies the projection. A repeated command id changes nothing. After a crash
  * between append and projection, the durable consumer updates the projection.
- * @returns the state after the command
- * @throws Refusal from `decide`; `too-large` when the decision is too large for a message; `conflict` when other
- *   writers keep changing the subject
+ * @returns the state after the command; the present state if the command is a repetition or changes nothing
+ * @throws Refusal from `read` or `decide`; `too-large` when the decision is too large for a message; `conflict` when
+ *   other writers keep changing the subject at five attempts
+ * @throws Outage if the tables belong to another release that does not apply the decision within 10 s
  */
 export async function execute<S, E, D extends Decision<E>, R = undefined>(
   database: Database,
@@ -72,7 +73,10 @@ export async function execute<S, E, D extends Decision<E>, R = undefined>(
   throw Refusal.conflict('somebody else changed it at the same time; read it again and repeat the request');
 }
 
-/** Reads the present state of one subject from its stream, without a lock: for answers that store nothing. */
+/**
+ * Reads the present state of one subject from its stream, without a lock: for answers that store nothing.
+ * @returns `initial` if the subject has no message
+ */
 export async function readState<S, E, D extends Decision<E>>(
   store: EventStore,
   { stream, initial, evolve, decode }: Aggregate<S, E, D>,

@@ -6,7 +6,7 @@ export interface Clock {
 /** The machine's clock. */
 export const systemClock: Clock = { now: () => new Date() };
 
-/** ISO 8601 UTC with milliseconds and `Z`. Earshot writes all times in this format. */
+/** Returns the time in ISO 8601, in UTC with milliseconds and `Z`. @param at a number is milliseconds since 1970 */
 export function isoOf(at: Date | number): string {
   return new Date(at).toISOString();
 }

@@ -43,8 +43,9 @@ export class Refusal extends Error {
   }
 
   /**
-   * Returns a refusal of an invalid request. The message contains the first fault and the number of faults; `details`
-   * contains the first 50.
+   * Returns a refusal of an invalid request. The message contains the first fault, and the number of faults if there
+   * are several; `details` contains the first 50. A path or message longer than 500 characters is cut.
+   * @param faults if empty, the message says only that the request is invalid
    * @param rewrite rewrites a fault before it is added; called only for the first 50
    */
   static validation(faults: readonly Fault[], rewrite = (fault: Fault): Fault => fault): Refusal {
@@ -69,6 +70,7 @@ export class Refusal extends Error {
   /**
    * Returns the refusal of work that the credits do not cover.
    * @param needed the maximum cost of the work, in credits
+   * @param available the credits that the account can still use
    */
   static insufficientCredits(needed: number, available: number): Refusal {
     const message = `${needed} ${needed === 1 ? 'credit is' : 'credits are'} needed, ${available} ${available === 1 ? 'is' : 'are'} left`;
@@ -86,7 +88,10 @@ export class Refusal extends Error {
 
 /** Maximum number of faults in `details`: enough for a person who corrects them one by one. */
 const MAX_FAULTS = 50;
-/** Maximum length of a path or message in `details`, which can contain the text of the sender. */
+/**
+ * Maximum length of a path or message in `details`, without the `…` of a cut text: paths and messages can contain the
+ * text of the sender.
+ */
 const MAX_FAULT_TEXT = 500;
 
 function countText(faults: number): string {
@@ -106,7 +111,8 @@ function shortened(text: string): string {
 const MAX_MESSAGE_BYTES = 900 * 1024;
 
 /**
- * Refuses bytes that do not fit into a message.
+ * Refuses more bytes than a message can have (900 KiB); otherwise does nothing.
+ * @param what the subject of the refusal's text, for example `the request`
  * @param remedy advice for the caller
  * @throws Refusal `too-large`
  */

@@ -3,7 +3,8 @@ let hits = 0;
 
 /**
  * A named point in the code at which the crash tests end the process with SIGKILL. Does nothing unless
- * `EARSHOT_FAILPOINT=<name>:<n>` was set at the start: then the n-th call for the name kills the process.
+ * `EARSHOT_FAILPOINT=<name>:<n>` was set at the start: then the n-th call for the name kills the process. Without
+ * `:<n>`, the first call does.
  */
 export function failpoint(name: string): void {
   if (armed?.name !== name) return;

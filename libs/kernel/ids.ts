@@ -70,7 +70,7 @@ export function endpointIdOf(accountId: string, url: string): string {
   return derivedId('endpoint', accountId, url);
 }
 
-/** Returns true if the text is a UUID: 32 hexadecimal digits with hyphens. */
+/** Returns true if the text is a UUID: 32 hexadecimal digits with hyphens, and a version and variant of RFC 9562. */
 export function isId(text: string): boolean {
   return validate(text);
 }

@@ -10,7 +10,7 @@ export interface Repetition {
   failed(error: unknown): void;
 }
 
-/** Repeats a piece of work, one run at a time, until it is stopped. The first run begins immediately. */
+/** Repeats a piece of work, one run at a time, until it is stopped. The first run begins at `start`. */
 export class Repeated {
   private readonly abort = new AbortController();
   private finished: Promise<void> = Promise.resolve();

@@ -1,6 +1,6 @@
 /**
- * A request budget: `perMinute` tokens per minute, at most `burst` without a wait between them. The caller gives the
- * time, in ms.
+ * A request budget: `perMinute` tokens per minute, at most `burst` without a wait between them. The bucket is full at
+ * the start. The caller gives the time, in ms.
  */
 export class TokenBucket {
   private tokens: number;

@@ -26,8 +26,8 @@ export function hasOffset(text: string): boolean {
 }
 
 /**
- * Returns a function that returns the first midnight after an instant, in the time zone in which a server counts its
- * days.
+ * Returns a function that returns the start of the next day after an instant, in the time zone in which a server counts
+ * its days.
  * @param timeZone IANA
  */
 export function nextMidnightIn(timeZone: string): (now: Date) => Date {

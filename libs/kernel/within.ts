@@ -15,7 +15,7 @@ export async function within(ms: number, work: Promise<unknown>): Promise<boolea
   }
 }
 
-/** Returns whether work settled within the time, successfully or not. */
+/** Returns whether work settled within `ms`, successfully or not. Never throws; a later error is ignored. */
 export function settledWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
   return within(
     ms,

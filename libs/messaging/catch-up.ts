@@ -10,8 +10,9 @@ const ALL = '>';
 
 /**
  * Rebuilds the tables of a consumer if they lack messages that the consumer has acknowledged. This happens when
- * Postgres was lost or restored from an older copy. The consumer would never deliver those messages again. The service
- * does nothing else meanwhile.
+ * Postgres was lost or restored from an older copy. The consumer would never deliver those messages again. It starts
+ * after the rebuild, and the service answers commands after the start of all its consumers.
+ * @throws the error of the handler or of NATS
  */
 export async function catchUp(bus: Bus, durable: Durable, log: Logger): Promise<void> {
   if (!durable.appliedUpTo) return;
@@ -36,7 +37,9 @@ export async function catchUp(bus: Bus, durable: Durable, log: Logger): Promise<
 }
 
 /**
- * Returns every message of a stream, oldest first, up to the message that is the last one when the read begins.
+ * Returns the messages of a stream in batches of up to 500, oldest first, up to the message that is the last one when
+ * the read begins. Yields nothing if there is none.
+ * @param from the first sequence that is returned
  * @param subjects only messages on these subjects are returned; wildcards are allowed
  */
 export async function* batchesOf(
@@ -59,7 +62,7 @@ export async function* batchesOf(
   if (batch.length > 0) yield batch;
 }
 
-/** Returns the parts of a delivered message that a handler reads. */
+/** Returns the parts of a delivered message that handlers of consumers with `appliedUpTo` read. */
 function asDelivered({ subject, seq, data, header }: StoredMsg): JsMsg {
   return { subject, seq, data, headers: header } as JsMsg;
 }

@@ -13,7 +13,10 @@ import { subjectOf } from './streams.js';
 
 /** A running durable consumer. */
 export interface RunningDurable {
-  /** Stops pulling and waits for the current batch. Messages that were pulled but not begun return to the server. */
+  /**
+   * Stops pulling, and waits for the current batches and for later outcomes. Messages that were pulled but not begun
+   * return to the server.
+   */
   stop(): Promise<void>;
 }
 
@@ -25,8 +28,9 @@ const PARK_AFTER_DELIVERIES = 8;
 const SOON_MS = 1000;
 
 /**
- * Creates the consumer if it does not exist, and processes its messages until it is stopped. Before that, tables that
- * lack acknowledged messages are rebuilt.
+ * Creates the consumer if it does not exist, and processes its messages until `stop`. Before that, tables that lack
+ * acknowledged messages are rebuilt.
+ * @throws the error of NATS if the consumer cannot be created, or of the handler if a rebuild fails
  */
 export async function runDurable(bus: Bus, durable: Durable, log: Logger): Promise<RunningDurable> {
   await catchUp(bus, durable, log);
@@ -181,8 +185,8 @@ class DurableLoop implements RunningDurable {
           message.nak(outcome.afterMs);
           return undefined;
         case 'park':
-          // The copy is stored before the original is terminated. A crash in between duplicates the message and never
-          // loses it.
+          // The copy is stored before the original is terminated. A crash in between can duplicate the message, but
+          // does not lose it.
           return this.parkMessage(message, outcome.reason)
             .then(() => message.term())
             .catch((error: unknown) => this.unsettled(message, outcome, error));

@@ -19,8 +19,8 @@ export interface ConsumerOptions {
    */
   lingerMs?: number;
   /**
-   * The minimum time between two batches that are not full, in ms, default 0. A single message waits only for
-   * `lingerMs`, and many messages in a row are written in few batches.
+   * The minimum time between two batches, in ms, default 0; a full batch does not wait. A single message after a pause
+   * waits only for `lingerMs`, and many messages in a row are written in few batches.
    */
   everyMs?: number;
   /**
@@ -29,29 +29,31 @@ export interface ConsumerOptions {
    */
   ackWaitMs?: number;
   /**
-   * How long one call of the handler can take, in ms, default 5 minutes. Then the call counts as hanging, and its
-   * messages go to another replica.
+   * How long one call of the handler, and then a later outcome, can take, in ms, default 5 minutes. After that it
+   * counts as hanging: the replica does not extend the ack wait of its messages any more, so the server delivers them
+   * again.
    */
   handleWithinMs?: number;
   /**
-   * True if later messages depend on earlier messages: a message that fails is retried and logged, and never parked.
+   * True if later messages depend on earlier messages: a message for which the handler throws is retried and logged,
+   * and not parked.
    */
   inOrder?: boolean;
 }
 
 /**
  * For consumers that write events to tables. The events of one check usually arrive within 200 ms and are written
- * together. At most two batches that are not full are written in a second, because each write creates a part that
+ * together. A replica writes at most two batches that are not full in a second, because each write creates a part that
  * ClickHouse has to merge.
  */
 export const FEW_WRITES = { lingerMs: 200, everyMs: 500 } as const;
 
 /**
  * Handles one batch. Returns one outcome for each message, in order. A message whose outcome comes later stays
- * unacknowledged, and does not delay the next batch. If the handler throws, or a later outcome is rejected, the handler
- * is called again for each of these messages separately. A message for which it fails again is retried or parked. If
- * the handler sends messages because of one message, they belong to the trace of that message: see `causeOf` of
- * telemetry.
+ * unacknowledged, and does not delay the next batch. A message without an outcome is retried. If the handler throws, or
+ * a later outcome is rejected, the handler is called again for each of these messages separately. A message for which
+ * the handler fails alone is retried or parked. During a stop, a message that fails is only retried. If the handler
+ * sends messages because of one message, they belong to the trace of that message: see `causeOf` of telemetry.
  */
 export type BatchHandler = (batch: readonly JsMsg[]) => Promise<(Outcome | Later)[]>;
 

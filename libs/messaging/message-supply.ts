@@ -25,7 +25,7 @@ const PULL_EXPIRES_MS = 30_000;
 /** The server reports an idle pull at this interval. After two missing reports the pull is restarted. */
 const IDLE_HEARTBEAT_MS = 5000;
 
-/** Creates the consumer if it does not exist. */
+/** Creates the consumer if it does not exist. @throws the error of NATS, also if it exists with other settings */
 export async function openConsumer(bus: Bus, durable: Durable): Promise<Consumer> {
   await bus.jsm.consumers.add(durable.stream, {
     durable_name: durable.name,
@@ -41,7 +41,7 @@ export async function openConsumer(bus: Bus, durable: Durable): Promise<Consumer
 
 /**
  * The messages that one replica has pulled for a durable consumer: the batches being processed and one more. Messages
- * whose outcome comes later (late messages) count among them. So processing never waits for a pull, and a slow replica
+ * whose outcome comes later (late messages) count among them. So processing seldom waits for a pull, and a slow replica
  * keeps few messages from the other replicas. The replica extends the ack wait of all these messages, except of those
  * that hang. If all batches of the replica hang, the replica returns the waiting messages to the server.
  */

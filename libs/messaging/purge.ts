@@ -13,9 +13,11 @@ export function purgeConsumer(service: string): ConsumerOptions {
 }
 
 /**
- * Runs `erase` for each purge immediately, and again when the purge is 20 s old. The second run deletes what running
- * checks and events have written after the first run.
- * @param erase gets a `Purge` message; running it again must be harmless
+ * Runs `erase` for each purge when it arrives, and again when the purge is 20 s old. The second run deletes what
+ * running checks and events have written after the first run. If the first run begins when the purge is at least 20 s
+ * old, there is no second run.
+ * @param erase gets the bytes of a `Purge` message; running it again must be harmless
+ * @throws the error of `erase`
  */
 export async function eraseTwice(
   batch: readonly Pick<JsMsg, 'data' | 'time'>[],

@@ -49,7 +49,11 @@ export function streamOf(subject: string): string {
   return subject.slice(0, subject.indexOf('.')).toUpperCase();
 }
 
-/** Creates the streams that do not exist yet. Does not change the settings of existing streams. */
+/**
+ * Creates the streams that do not exist yet. Does not change the settings of existing streams.
+ * @param replicas copies that the cluster keeps of each new stream
+ * @throws the error of NATS, for example if a foreign stream has one of the subjects
+ */
 export async function ensureStreams(jsm: JetStreamManager, replicas = 1): Promise<void> {
   const existing = new Set<string>();
   for await (const info of jsm.streams.list()) existing.add(info.config.name);

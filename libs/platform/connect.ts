@@ -6,7 +6,9 @@ import type { Logger } from '#telemetry';
 import type { Platform } from './platform.js';
 import { settledWithin } from '#kernel';
 
-/** How long connections can take to close. An unreachable server would delay the close without a limit. */
+/**
+ * How long connections can take to close. Without this limit, an unreachable server could delay the close endlessly.
+ */
 const CLOSING_MS = 500;
 
 /** The addresses of the stores. */
@@ -19,7 +21,7 @@ export interface StoreAddresses {
 
 /**
  * Opens a service's connections, and creates missing streams and tables.
- * @throws Error with one line that names the store and its setting; all connections are closed then
+ * @throws Error with one line that names the first failed store and its setting; the other connections are closed then
  */
 export async function connectPlatform(
   name: string,
@@ -52,7 +54,7 @@ export async function connectPlatform(
   throw [bus, database, clickhouse].find((outcome) => outcome.status === 'rejected')?.reason as Error;
 }
 
-/** Closes the connections that `connectPlatform` opened. */
+/** Closes the connections that `connectPlatform` opened. Returns after 500 ms at the latest, and never throws. */
 export async function closePlatform({ bus, database, clickhouse }: Platform): Promise<void> {
   await settledWithin(CLOSING_MS, Promise.allSettled([bus.close(), database.destroy(), clickhouse.close()]));
 }

@@ -24,7 +24,7 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** Returns 503 while a store cannot be reached; the body names the store. */
+  /** Returns 503 while a store cannot be reached; the body says of each store whether it can be reached. */
   @Get('readyz')
   async ready(@Res({ passthrough: true }) reply: StatusReply) {
     const [nats, postgres, clickhouse] = await Promise.all([

@@ -3,7 +3,7 @@ import { SettingsError } from '#config';
 import { stopTracing } from '#telemetry';
 import type { RunningService } from './service.js';
 
-/** Time for closing the stores and connections after the services' grace period. */
+/** Maximum time for closing the stores and connections after the services' grace period, in ms. */
 const AFTER_GRACE_MS = 4800;
 
 const HELP = `A single Earshot service. It takes no arguments: its settings are environment variables.

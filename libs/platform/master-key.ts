@@ -33,9 +33,9 @@ export async function checkMasterKey(
 }
 
 /**
- * Stores the value for later checks, encrypted with the current key, if every secret is encrypted with that key. Billing
- * and delivery call this function after each has encrypted its secrets, so the service that finishes last stores the
- * value.
+ * Stores the value for later checks, encrypted with the current key, if every secret is encrypted with that key.
+ * Billing and delivery call this function after each has encrypted its secrets, so the service that finishes last
+ * stores the value.
  */
 export async function renewKeyCheck(database: Database, box: SecretBox): Promise<void> {
   const { accounts, channels } = await storedSecrets(database);
@@ -57,7 +57,10 @@ export async function sharedReportKey(database: Database): Promise<string | unde
   return row?.report_key ?? undefined;
 }
 
-/** Returns whether all secrets of this installation are encrypted with this key. */
+/**
+ * Returns whether all secrets of this installation are encrypted with this key; false before the first start.
+ * @param masterKey a single key: with several keys, the result says only that one of them fits
+ */
 export async function isOnlyKey(database: Database, masterKey: string): Promise<boolean> {
   const check = await keyCheckOf(database);
   return check !== undefined && opens(new SecretBox(masterKey), check, SEALED);
@@ -68,7 +71,7 @@ async function keyCheckOf(database: Database): Promise<Buffer | undefined> {
   return row?.key_check;
 }
 
-/** Returns the account's current secret according to its stream. */
+/** Returns the account's current signing secret, encrypted, from its stream; undefined if the stream has none. */
 async function signingSecretOf(store: EventStore, subject: string): Promise<Uint8Array | undefined> {
   const decisions = await store.read('ACCOUNTS', subject);
   return decisions
@@ -92,7 +95,7 @@ function opens(box: SecretBox, sealed: Uint8Array, expected?: string): boolean {
   }
 }
 
-/** Returns whether the current key has encrypted the secret. */
+/** Returns whether the current key has encrypted the secret; false if no key of the box decrypts it. */
 function isCurrent(box: SecretBox, sealed: Uint8Array): boolean {
   try {
     return box.reseal(sealed) === undefined;

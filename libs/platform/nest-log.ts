@@ -1,7 +1,10 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Logger } from '#telemetry';
 
-/** Writes Nest's messages to our log. Messages of the level `log` get the level `debug`: most are about the start. */
+/**
+ * Writes Nest's messages to the log of the service. Messages of the level `log` get the level `debug`: most are about
+ * the start.
+ */
 export class NestLog implements LoggerService {
   constructor(private readonly target: Logger) {}
 

@@ -6,7 +6,7 @@ import { BUS, LOG, WORK, type WorkList } from './platform.js';
 
 const LAG_INTERVAL_MS = 5000;
 
-/** Starts a service's loops, measures the lag of its consumers, and stops everything in an order that loses nothing. */
+/** Starts a service's loops, measures the lag of its consumers, and stops commands, consumers and loops. */
 @Injectable()
 export class ServiceRuntime {
   private lagTimer?: NodeJS.Timeout;
@@ -26,9 +26,9 @@ export class ServiceRuntime {
 
   /**
    * Accepts nothing new. Commands, loops and consumers finish their running work at the same time, so that work that
-   * hangs does not use up the time of other work.
-   * @param graceMs how long that can take; unfinished work is repeated after the next start
-   * @returns the names of interrupted work
+   * hangs does not use up the time of other work. Then closes what they used.
+   * @param graceMs how long that can take; unfinished messages are delivered again
+   * @returns the names of work that was interrupted or could not be stopped
    */
   async stop(graceMs: number): Promise<string[]> {
     clearInterval(this.lagTimer);

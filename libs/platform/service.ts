@@ -18,7 +18,7 @@ import { ServiceRuntime } from './service-runtime.js';
 import { settledWithin } from '#kernel';
 import { checkStreams } from './stream-check.js';
 
-/** Time for closing HTTP, even if other work has used the whole grace period. */
+/** Minimum time for closing HTTP, even if other work has used the whole grace period. */
 const HTTP_CLOSING_MS = 300;
 
 /** The settings that every service reads. */
@@ -74,7 +74,7 @@ export interface ServiceDefinition {
 export interface RunningService {
   name: string;
   /**
-   * Stops pulling, finishes running work, closes HTTP, then the connections.
+   * Accepts no more messages and commands, finishes running work, closes HTTP, then the connections.
    * @param graceMs how long running work can take, SHUTDOWN_GRACE_MS by default; then it is interrupted and reported
    */
   stop(graceMs?: number): Promise<void>;
@@ -130,7 +130,8 @@ export function serviceModule(
  * Connects, starts the service and, with `listen`, its HTTP server.
  * @throws Error that names a store that cannot be reached
  * @throws SettingsError if MASTER_KEY is not the key of this installation, if streams have lost messages that Postgres
- *   has applied, or if PORT cannot be used
+ *   has applied, if the tables of a projection belong to a newer release or cannot be rebuilt, or if PORT cannot be
+ *   used
  */
 export async function startService(
   definition: ServiceDefinition,

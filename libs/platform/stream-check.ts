@@ -28,8 +28,8 @@ export async function streamsBehind(database: Database, bus: Bus): Promise<Strea
 }
 
 /**
- * Refuses a start if streams have lost messages that the tables still contain. Otherwise each command on the subject of
- * a lost decision would fail, and so would billing.
+ * Refuses a start if streams end before the last message that the tables contain. Otherwise each command on the subject
+ * of a lost decision would fail, and so would billing.
  * @throws SettingsError that says what to do
  */
 export async function checkStreams(database: Database, bus: Bus): Promise<void> {

@@ -56,8 +56,8 @@ const MIGRATION_LOCK = 7_210_418;
  */
 const STATEMENT_WITHIN_MS = 60_000;
 /**
- * Postgres ends a transaction that sends no statement for this time: the process of the transaction is frozen, and
- * would keep the locks until it continues. The longest intended pause is a minute and a half: an append to a stream
+ * Postgres ends a transaction that sends no statement for this time, because its process is probably frozen and would
+ * keep the locks until it continues. The longest intended pause is a minute and a half: an append to a stream
  * that does not answer.
  */
 const IDLE_IN_TRANSACTION_MS = 180_000;
@@ -76,6 +76,9 @@ interface Limits {
 /**
  * Connects and migrates the tables. Services that start at the same time wait for each other.
  * @param url `postgres://user:password@host:port/database`
+ * @param name the name of the service, shown by Postgres
+ * @param poolSize maximum number of connections
+ * @throws Outage if Postgres cannot be reached; the error of Postgres if a migration fails
  */
 export async function openDatabase(
   url: string,

@@ -3,9 +3,9 @@ import type { Database } from './database.js';
 const ROWS_OF_A_PART = 5000;
 
 /**
- * Deletes rows in several statements, so that no statement exceeds the statement timeout. Rows that were deleted before
- * a failure stay deleted. Several services can delete at the same time: rows that another transaction has locked are
- * skipped. A row of the last part that changes at the same time can stay until the next call.
+ * Deletes rows in several statements of up to 5000 rows, so that each stays below the statement timeout. Rows that were
+ * deleted before a failure stay deleted. Several services can delete at the same time: rows that another transaction
+ * has locked are skipped. A row of the last part that changes at the same time can stay until the next call.
  * @param condition an SQL condition; the alias of the table is `s`
  */
 export async function deleteInParts(

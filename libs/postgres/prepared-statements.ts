@@ -11,8 +11,9 @@ const MAX_COUNTED = 500;
 const ALL_COLUMNS = /(?:\bSELECT|\bDISTINCT|\bRETURNING|[.,])\s*\*/i;
 
 /**
- * Decides which statements of a process are prepared. Postgres parses and plans a prepared statement only a few times for
- * each connection. It plans any other statement at each run. The planning takes longer than the run itself.
+ * Decides which statements of a process are prepared. Postgres parses and plans a prepared statement only a few times
+ * for each connection. It plans any other statement at each run. Planning a short statement can take longer than the
+ * run.
  */
 export class PreparedStatements {
   private readonly names = new Map<string, string>();

@@ -18,8 +18,8 @@ export function reportKeys(masterKey: string): string {
 
 /**
  * The addresses of the pages of weekly reports: anybody who has the address can read the report. An address is signed,
- * and expires 90 days after the report's period. Every process creates the same address for a report. During a rotation
- * of MASTER_KEY, addresses that either key has signed are valid.
+ * and expires 90 days after the report's period. Processes with the same keys create the same address for a report.
+ * During a rotation of MASTER_KEY, addresses that either key has signed are valid.
  */
 export class ReportAddresses {
   private readonly signed: SignedText;

@@ -6,8 +6,8 @@ export function masterKeys(masterKey: string): [string, ...string[]] {
 }
 
 /**
- * Encrypts secrets at rest with AES-256-GCM: 12 bytes nonce, 16 bytes tag, ciphertext. Encrypts with the current key
- * and decrypts with any of its keys.
+ * Encrypts secrets at rest with AES-256-GCM. An encrypted secret is a nonce of 12 bytes, a tag of 16 bytes, and the
+ * ciphertext. Encrypts with the current key, and decrypts with any key of MASTER_KEY.
  */
 export class SecretBox {
   private readonly keys: readonly Buffer[];
@@ -17,7 +17,7 @@ export class SecretBox {
     this.keys = masterKeys(masterKey).map((key) => Buffer.from(key, 'hex'));
   }
 
-  /** Whether the box can also decrypt with an earlier key. */
+  /** Whether MASTER_KEY also contains an earlier key. */
   get isRotating(): boolean {
     return this.keys.length > 1;
   }
@@ -29,14 +29,14 @@ export class SecretBox {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
   }
 
-  /** Decrypts a box. @throws Error if none of the keys encrypted the box, or the box was changed */
+  /** Decrypts what `seal` returned. @throws Error if none of the keys encrypted it, or it was changed */
   open(box: Uint8Array): string {
     return this.opened(box).text;
   }
 
   /**
    * Returns the same secret encrypted with the current key; undefined if it is already encrypted with the current key.
-   * @throws Error if none of the keys encrypted the box, or the box was changed
+   * @throws Error if none of the keys encrypted the secret, or its bytes were changed
    */
   reseal(box: Uint8Array): Buffer | undefined {
     const { text, key } = this.opened(box);

@@ -4,14 +4,14 @@ import { masterKeys } from './secret-box.js';
 
 const SIGNATURE_BYTES = 16;
 
-/** Opaque, signed text that a caller receives and sends back. It is bound to a scope. */
+/** Signed text that a caller receives and sends back unchanged. It is bound to a scope, and is not encrypted. */
 export class SignedText {
   /** The first key is the present key, which signs. Texts of every key are valid. */
   private readonly keys: readonly [Buffer, ...Buffer[]];
 
   /**
-   * @param masterKey MASTER_KEY; all gateways share it, so each gateway accepts the texts of other gateways.
-   * During a rotation, texts of an earlier key stay valid
+   * @param masterKey MASTER_KEY, or keys in its form. Processes with the same keys accept the texts of each other.
+   *   During a rotation, texts of an earlier key stay valid
    * @param purpose a text that was signed for one purpose is not valid for another purpose
    */
   constructor(masterKey: string, purpose: string) {
@@ -27,8 +27,8 @@ export class SignedText {
   }
 
   /**
-   * Returns the value; undefined if the text was changed, or signed for another scope, for another purpose or by
-   * another key
+   * Returns the value; undefined if the text was changed, or signed for another scope, for another purpose or with
+   * another key.
    */
   read<T>(scope: unknown, signed: string): T | undefined {
     const bytes = Buffer.from(signed, 'base64url');

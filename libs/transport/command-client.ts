@@ -23,9 +23,10 @@ export class CommandClient extends ClientProxy {
 
   /**
    * Sends a command and waits for its reply.
-   * @param timeoutMs how long to wait, in ms
-   * @throws Refusal from the service; `too-large` for a command that is larger than a message can be; `unavailable` if
-   *   the service is not running, does not answer in time, or the connection to NATS fails
+   * @param timeoutMs how long to wait, in ms; default 10 s
+   * @throws Refusal from the service; `too-large` for a command that is larger than a message can be; `internal` if the
+   *   handler failed with another error; `unavailable` if the service is not running, does not answer in time or
+   *   answers nothing, or if the connection to NATS fails
    */
   request<I extends DescMessage, O extends DescMessage>(
     type: CommandType<I, O>,

@@ -60,8 +60,8 @@ export class NatsStrategy extends Server implements CustomTransportStrategy {
   }
 
   /**
-   * Answers one more type of command until the returned object is stopped. This is for commands whose subject depends on
-   * the lanes or resources of this replica. `stop` waits for accepted commands.
+   * Answers one more type of command until the returned object is stopped. This is for commands whose subject depends
+   * on the lanes or resources of this replica. `stop` waits for accepted commands.
    */
   serve<I extends DescMessage, O extends DescMessage>(
     type: CommandType<I, O>,
@@ -81,7 +81,7 @@ export class NatsStrategy extends Server implements CustomTransportStrategy {
   /**
    * Accepts no more commands and pulls no more messages; finishes running work.
    * @param graceMs how long that can take; unfinished messages are delivered again
-   * @returns the names of interrupted work
+   * @returns the names of work that was interrupted or could not be stopped; a second call returns the same promise
    */
   stop(graceMs: number): Promise<string[]> {
     const commands = { name: 'commands', stop: () => this.stopCommands() };

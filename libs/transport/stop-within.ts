@@ -10,7 +10,7 @@ export interface Stoppable {
 
 /**
  * Stops all parts at the same time, so that a part that hangs does not use up the time of other parts.
- * @param ms how long that can take
+ * @param ms how long that can take; parts that need longer are not ended
  * @returns the names of the parts that did not end in time, or that failed
  */
 export async function stopWithin(ms: number, parts: readonly Stoppable[], log: Logger): Promise<string[]> {
