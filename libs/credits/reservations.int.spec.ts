@@ -176,7 +176,7 @@ describe('reserving credits', () => {
     expect(await reserved()).toBe(4);
   });
 
-  it('reserves again for stored work whose reservation has expired, unless it was charged', async () => {
+  it('reserves again for stored work that has no reservation any more, and not for charged work', async () => {
     const [known, lost, paid] = [reservation(1), reservation(2), reservation(4)];
     await reserve(database, [known, paid]);
     await database.query(
@@ -189,7 +189,7 @@ describe('reserving credits', () => {
     expect(await reserved()).toBe(3);
   });
 
-  it('drops the reservation of work that was done before the given time and was not charged', async () => {
+  it('drops only the reservation of work that was done before the given time and was not charged', async () => {
     const [old, young, running] = [reservation(1), reservation(2), reservation(4)];
     await reserve(database, [old, young, running]);
     await keepUntilCharged(database, [old.reservationId, young.reservationId]);

@@ -16,7 +16,7 @@ afterAll(() => scene.stop());
 beforeEach(() => scene.begin());
 
 describe('executing a command', () => {
-  it('stores the decision, makes it visible immediately, and returns the new state', async () => {
+  it('stores the decision, writes it to the table, and returns the new state', async () => {
     expect(await add(3)).toBe(3);
     expect(await row()).toEqual({ total: 3, notes: '3' });
     expect(await add(4)).toBe(7);
@@ -265,7 +265,7 @@ describe('a projection', () => {
     expect(await row()).toEqual({ total: 3, notes: '1 2' });
   });
 
-  it('writes a batch completely or not at all', async () => {
+  it('stores no position of a batch that cannot be applied', async () => {
     await appendAndDie(1);
     const batch = await messages();
     const broken: Projection = {

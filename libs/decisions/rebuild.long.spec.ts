@@ -198,7 +198,7 @@ describe('a rebuild', () => {
     expect(await database.query('SELECT * FROM visits')).toEqual([{ id, amount: 2 }]);
   });
 
-  it('applies messages that no replica has applied yet to every table', async () => {
+  it('writes messages that no replica has applied yet to every table', async () => {
     const [id = ''] = ids(1);
     await add(id, 1, tallies(1));
     const commandId = newId();
@@ -215,7 +215,7 @@ describe('a rebuild', () => {
       { amount: 1 },
       { amount: 2 },
     ]);
-    // A replica that handles the message later finds that it is already applied.
+    // A command that reads the message later finds that it is already applied.
     expect(await add(id, 3, tallies(1))).toBe(6);
     expect(await rowOf(id)).toMatchObject({ total: 6, notes: '1 2 3' });
   });

@@ -87,14 +87,14 @@ describe('the event store', () => {
     expect(await texts(other)).toEqual([alone.msgId]);
   });
 
-  it('refuses a stored message id if the append has a condition', async () => {
+  it('refuses an append with a condition if its message id was stored before', async () => {
     const [one, id] = [subject(), newId()];
     const first = await store.append(one, bytes('a'), 0, id);
     await expect(store.append(one, bytes('b'), first, id)).rejects.toThrow(AppendConflict);
     expect(await texts(one)).toEqual(['a']);
   });
 
-  it('ignores a stored message id if the append has no condition', async () => {
+  it('stores nothing, without an error, if an append without a condition repeats a message id', async () => {
     const [one, id] = [subject(), newId()];
     await store.publish(one, bytes('a'), id);
     await store.publish(one, bytes('b'), id);

@@ -12,7 +12,7 @@ it.each([
   // The hour after clocks went back, and the hour before they go forward.
   ['2026-10-25T03:30', 'Europe/Berlin', '2026-10-25T02:30:00.000Z'],
   ['2026-03-29T01:30', 'Europe/Berlin', '2026-03-29T00:30:00.000Z'],
-  // The hour that clocks skip, and the second instance of the hour that occurs twice.
+  // The hour that clocks skip, the second instance of the hour that occurs twice, and the hour before such an hour.
   ['2026-03-29T02:30', 'Europe/Berlin', '2026-03-29T01:30:00.000Z'],
   ['2026-10-25T02:30', 'Europe/Berlin', '2026-10-25T01:30:00.000Z'],
   ['2026-11-01T00:30', 'America/New_York', '2026-11-01T04:30:00.000Z'],

@@ -35,7 +35,7 @@ describe('a durable consumer', () => {
     expect(await parked(name)).toEqual([{ text: 'bad', reason: 'not a check', subject: scene.subject }]);
   });
 
-  it('parks a poison message after the eighth attempt, without delaying the others', async () => {
+  it('parks a poison message at its eighth delivery, and handles the others', async () => {
     const good: string[] = [];
     const { name, running } = await run((batch) => {
       const poison = batch.find(({ text }) => text === 'poison');
@@ -54,7 +54,7 @@ describe('a durable consumer', () => {
     ]);
   });
 
-  it('never parks a message because of an outage', async () => {
+  it('does not park a message because of an outage, even at its ninth delivery', async () => {
     let failed = false;
     const { name, running } = await run((batch) => {
       if ((batch[0]?.deliveries ?? 0) < 9) return batch.map(() => retry(1));
@@ -129,7 +129,7 @@ describe('a durable consumer', () => {
     expect(begun.filter((text) => text === 'a')).toEqual(['a']);
   });
 
-  it('shares its messages with a second consumer of the same name', async () => {
+  it('handles each message once if a second replica has the same name', async () => {
     const seen: string[] = [];
     const { name, running, again } = await run((batch) => {
       seen.push(...batch.map(({ text }) => text));
@@ -155,7 +155,7 @@ describe('a durable consumer', () => {
     await running.stop();
   }, 40_000);
 
-  it('leaves messages that fail during its stop to its successor, and parks none of them', async () => {
+  it('leaves a message that fails during its stop to its successor, and does not park it', async () => {
     let calls = 0;
     let fail = () => {};
     const gate = new Promise<void>((resolve) => (fail = resolve));

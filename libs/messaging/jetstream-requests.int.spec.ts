@@ -42,7 +42,7 @@ describe('a request to JetStream', () => {
     jest.useFakeTimers(fakeOnly('setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'));
   });
 
-  it('is repeated while it is not answered', async () => {
+  it('is repeated until it is answered', async () => {
     const { ask, calls } = failing(3, new TimeoutError());
     const answer = untilAnswered(ask);
     await passPauses(3);
@@ -71,7 +71,7 @@ describe('the state of a consumer', () => {
     expect(await consumerInfo(bus, 'EVENTS', 'nobody')).toBeUndefined();
   });
 
-  it('is an error if the server does not answer, so that nobody takes the consumer for absent', async () => {
+  it('is an error if the connection is closed, so that nobody takes the consumer for absent', async () => {
     const closed = await connectBus(stores.natsUrl, 'closed', createLogger('spec', 'silent'));
     await closed.close();
     await expect(consumerInfo(closed, 'EVENTS', 'nobody')).rejects.toThrow();

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => stores.drop());
 
-it('an unreachable store is reported in one line, after the connection to Postgres is closed', async () => {
+it('an unreachable NATS is reported in one line, after the connection to Postgres is closed', async () => {
   const closed = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => closed.once('listening', resolve));
   const { port } = closed.address() as AddressInfo;

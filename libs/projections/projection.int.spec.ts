@@ -60,7 +60,7 @@ const stream = fc
   .map((subjects) =>
     subjects.map((subject, n) => message(subject, n + 1, subjects.lastIndexOf(subject, n - 1) + 1)),
   )
-  // For the first message, lastIndexOf(…, -1) looks at the last element and finds a wrong predecessor.
+  // For the first message, lastIndexOf(…, -1) starts at the last element and can find a wrong predecessor.
   .map(([first, ...rest]) => [{ ...first!, predecessor: 0 }, ...rest]);
 
 it('a projection applies each message once, in the order of its subject, for random batches with repetitions and gaps', async () => {

@@ -125,7 +125,7 @@ describe('a consumer of a controller', () => {
     expect(traceId).toBe('a'.repeat(32));
   });
 
-  it('shares its messages with the other replicas of the service', async () => {
+  it('handles each message once if the service has two replicas', async () => {
     const seen: string[] = [];
     const controller = handling(
       (batch) => {
