@@ -34,7 +34,7 @@ export interface Projection<Content = unknown> extends Pick<ConsumerOptions, 'li
   /** Only messages on these subjects, with wildcards. Default: the whole stream. The subjects cannot change later. */
   subjects?: string;
   /**
-   * Default 1. A start with a higher version builds new tables beside the old ones. Without `rebuild`, such a start fails.
+   * Default 1. A start with a higher version builds new tables beside the old ones, or fails without `rebuild`.
    * Increase the version whenever `apply` changes so that the same messages lead to other rows.
    */
   version?: number;
