@@ -1,4 +1,4 @@
-import { insertRows, type ActivityRow } from '#clickhouse';
+import { insertRows, NO_ID, type ActivityRow } from '#clickhouse';
 import { isoOf, newId } from '#kernel';
 import type { Json } from '#testing';
 import { openDatabase, type Database } from '#postgres';
@@ -85,7 +85,8 @@ describe('GET /v1/keywords/{id}/coverage', () => {
     ]);
     const found = (lagSeconds: number, more = {}) =>
       mentionRow(accountId, {
-        ...{ keyword_id: id, watch_id: watchId, search_id: searchId, occurred_at: at(2).replace('Z', '') },
+        // The source has no `searches`, so its mentions have no id of a search.
+        ...{ keyword_id: id, watch_id: watchId, search_id: NO_ID, occurred_at: at(2).replace('Z', '') },
         ...{ published_at: isoOf(Date.parse(at(2)) - lagSeconds * 1000).replace('Z', '') },
         ...more,
       });

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { selectRows, type ClickHouseClient } from '#clickhouse';
+import { NO_ID, selectRows, type ClickHouseClient } from '#clickhouse';
 import { CLICKHOUSE, DATABASE } from '#platform';
 import type { Database } from '#postgres';
 import { clickHouseTime } from './time-page.js';
@@ -116,24 +116,22 @@ export class CoverageReads {
   }
 
   /**
-   * Returns the lag of each search, by its id. Backfilled mentions, and mentions without a publication time, are not
-   * counted.
+   * Returns the lag of each search, by its id; by the id of its watch if the search has no id. Backfilled mentions, and
+   * mentions without a publication time, are not counted.
    */
   async lags(accountId: string, keywordId: string, since: Date, until: Date): Promise<Map<string, Lag>> {
-    const rows = await selectRows<{ search_id: string; lag: [number, number] }>(
+    const rows = await selectRows<{ search: string; lag: [number, number] }>(
       this.clickhouse,
-      `SELECT search_id,
+      `SELECT if(search_id = {noId: UUID}, watch_id, search_id) AS search,
          quantiles(0.5, 0.95)(greatest(0, toUnixTimestamp64Milli(occurred_at) - toUnixTimestamp64Milli(assumeNotNull(published_at)))) AS lag
        FROM mentions FINAL
        WHERE account_id = {accountId: UUID} AND keyword_id = {keywordId: UUID} AND NOT backfilled
          AND published_at IS NOT NULL AND occurred_at >= {since: DateTime64(3, 'UTC')}
          AND occurred_at < {until: DateTime64(3, 'UTC')}
-       GROUP BY search_id`,
-      { accountId, keywordId, since: clickHouseTime(since), until: clickHouseTime(until) },
+       GROUP BY search`,
+      { accountId, keywordId, noId: NO_ID, since: clickHouseTime(since), until: clickHouseTime(until) },
     );
-    return new Map(
-      rows.map(({ search_id, lag: [p50, p95] }) => [search_id, { p50: p50 / 1000, p95: p95 / 1000 }]),
-    );
+    return new Map(rows.map(({ search, lag: [p50, p95] }) => [search, { p50: p50 / 1000, p95: p95 / 1000 }]));
   }
 
   /** Returns when the next check of each running watch is due, by the id of the watch. */
