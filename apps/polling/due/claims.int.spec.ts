@@ -171,7 +171,7 @@ describe('a claim', () => {
   it.each([
     ['the worker queries the watches', 'FROM watch_schedule w JOIN schedule_accounts', undefined],
     ['the worker commits the claim, although the commit succeeds', 'COMMIT', 'SET leased_until = now()'],
-    ['the worker reserves credits', 'AS amount FROM credit_reservations', undefined],
+    ['the worker reserves credits', 'AS amount, false AS done', undefined],
   ])('is released if Postgres fails while %s', async (_, statement, after) => {
     const id = await stores.watch();
     await stores.due(id);
