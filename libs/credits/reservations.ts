@@ -79,11 +79,10 @@ async function reserveIn(tx: Tx, reservations: readonly Reservation[]): Promise<
   const reserved: { reservation_id: string | null; account_id: string; amount: number; done: boolean }[] =
     await tx.query(
       `SELECT NULL::uuid AS reservation_id, account_id, sum(amount)::bigint AS amount, false AS done
-     FROM credit_reservations
-     WHERE account_id = ANY($1) AND expires_at > now() GROUP BY account_id
-     UNION ALL
-     SELECT reservation_id, account_id, amount, done_at IS NOT NULL FROM credit_reservations
-     WHERE reservation_id = ANY($2) AND account_id = ANY($1) AND expires_at > now()`,
+       FROM credit_reservations WHERE account_id = ANY($1) AND expires_at > now() GROUP BY account_id
+       UNION ALL
+       SELECT reservation_id, account_id, amount, done_at IS NOT NULL FROM credit_reservations
+       WHERE reservation_id = ANY($2) AND account_id = ANY($1) AND expires_at > now()`,
       [accountIds, reservations.map(({ reservationId }) => reservationId)],
     );
   const available = new Map(balances.map((row) => [row.account_id, row.balance]));
@@ -91,9 +90,10 @@ async function reserveIn(tx: Tx, reservations: readonly Reservation[]): Promise<
   const done = new Set<string>();
   for (const { reservation_id: reservationId, account_id: account, amount, done: isDone } of reserved) {
     const balance = available.get(account);
-    if (isDone && reservationId !== null) done.add(reservationId);
-    if (reservationId !== null) ownBefore.set(reservationId, amount);
-    else if (balance !== undefined) available.set(account, balance - amount);
+    if (reservationId === null) {
+      if (balance !== undefined) available.set(account, balance - amount);
+    } else if (isDone) done.add(reservationId);
+    else ownBefore.set(reservationId, amount);
   }
   const shortages = new Map<string, Shortage>();
   const unopened = new Set<string>();
