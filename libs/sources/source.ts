@@ -272,8 +272,8 @@ export type UpstreamErrorKind =
   | 'unexpected_status';
 
 /**
- * `waitMs` of an error if the upstream asks for a wait and does not say how long. For parts of an upstream: after a failed
- * read, the lane waits as `backoff.ts` in apps/polling/domain says.
+ * `waitMs` of an error if the upstream asks for a wait and does not say how long. Connectors use it if a part of an
+ * upstream fails. If a whole read fails, `backoff.ts` in apps/polling/domain decides how long the lane waits.
  */
 const RATE_LIMIT_WAIT_MS = 30_000;
 

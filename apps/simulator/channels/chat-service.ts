@@ -17,7 +17,7 @@ export interface ChatService {
   toOf(params: Record<string, string>, body: Record<string, unknown>): string;
   read(body: Record<string, unknown>): CheckedMessage;
   accept(reply: FastifyReply, body: Record<string, unknown>): FastifyReply;
-  /** Refuses a request in the format of the service. */
+  /** Refuses a request. The answer has the format of the service. */
   refuse(reply: FastifyReply, status: number, message: string): FastifyReply;
 }
 

@@ -175,7 +175,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('has the address of its engine if it cites nothing', async () => {
+  it('has the website of its engine as its url if it cites no page', async () => {
     const { items } = await reading(engines()).read;
     expect(items.map(({ url }) => url)).toEqual([
       'https://chatgpt.com/',
@@ -184,7 +184,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('is searched for the query and the terms if the search names no brands', async () => {
+  it('lists the query and the terms as its brands if the search names no brands', async () => {
     const brandsRead = async (init: Parameters<typeof criteriaOf>[0]) => {
       const filters = { prompt: 'Which lamp?', engines: ['openai'] };
       const { items } = await reading(engines(), criteriaOf({ ...init, filters })).read;

@@ -53,12 +53,12 @@ export interface EngineApi {
   read(body: unknown, earlier: readonly unknown[]): Turn;
 }
 
-/** Returns the setting with an engine's key. */
+/** Returns the name of the setting that contains an engine's key. */
 export function tokenSetting(engine: Engine): string {
   return `AI_${engine.toUpperCase()}_TOKEN`;
 }
 
-/** Returns the setting with an engine's model. */
+/** Returns the name of the setting that contains an engine's model. */
 export function modelSetting(engine: Engine): string {
   return `AI_${engine.toUpperCase()}_MODEL`;
 }

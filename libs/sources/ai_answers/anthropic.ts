@@ -19,7 +19,7 @@ export const anthropic: EngineApi = {
     max_tokens: MAX_TOKENS,
     messages: [
       { role: 'user', content: prompt },
-      // If the engine stopped with `pause_turn`, it continues after the content that it gets back unchanged.
+      // To continue after `pause_turn`, the engine needs the content that it has sent, unchanged.
       ...(earlier.length > 0 ? [{ role: 'assistant', content: earlier }] : []),
     ],
     tools: [
@@ -75,7 +75,7 @@ function read(body: unknown, earlier: readonly unknown[]): Turn {
   };
 }
 
-// `textOf` drops texts of spaces, but the spaces between two citations belong to the answer.
+// `textOf` returns undefined for a text of spaces, but the spaces between two citations belong to the answer.
 function textIn(value: unknown): string {
   return textOf(value) ?? (typeof value === 'string' ? value : '');
 }

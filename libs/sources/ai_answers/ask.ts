@@ -41,8 +41,7 @@ function isQuotaClosed({ kind, statusCode }: UpstreamError): boolean {
 }
 
 /**
- * If the engine asked Earshot to wait, closes its quota for this time. Only this engine's quota is closed, so the lane
- * continues with the others.
+ * If the engine asked Earshot to wait, closes the engine's quota for this time. The other engines still get requests.
  */
 function closeQuota(engine: Engine, fault: UpstreamError, context: AskContext): UpstreamError {
   if (fault.waitMs > 0) {

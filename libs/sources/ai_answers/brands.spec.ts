@@ -52,7 +52,7 @@ describe('the brands that an answer cites', () => {
     expect(cited(brand, url)).toBe(true);
   });
 
-  it('are not compared with a transcription of their letters', () => {
+  it('are not found in a host that writes oe for ö', () => {
     expect(cited('Größe', 'https://groesse-groesse.de/')).toBe(false);
   });
 

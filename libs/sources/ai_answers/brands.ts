@@ -96,7 +96,7 @@ function containsName(host: string, brand: string): boolean {
   });
 }
 
-// Domains contain no accents and no spaces between words.
+// Most domains contain no accents, and no domain contains spaces.
 function lettersOf(text: string): string {
   return foldTerm(text.normalize('NFKD').replace(/\p{M}/gu, '')).replace(/[^\p{L}\p{N}]/gu, '');
 }

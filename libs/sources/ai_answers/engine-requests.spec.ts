@@ -34,7 +34,7 @@ describe('a check of ai_answers', () => {
   });
 
   it.each(['global', 'com', 'eu', 'xx', '', undefined])(
-    'sends no place if the market is %j',
+    'sends no country if the market is %j',
     async (market) => {
       const { read, requests } = reading(engines(), promptCriteria({ engines: ['openai'] }, market));
       await read;
@@ -48,7 +48,7 @@ describe('a check of ai_answers', () => {
     expect(requests.map(engineOf)).toEqual(['openai', 'perplexity']);
   });
 
-  it('asks only once for searches that differ only in their brands', async () => {
+  it('asks an engine only once for searches that differ only in their brands', async () => {
     const under = new Map<string, Promise<unknown>>();
     const shared: FetchContext['shared'] = <T>(key: string, run: () => Promise<T>) => {
       if (!under.has(key)) under.set(key, run());
@@ -116,7 +116,7 @@ describe('an engine that fails', () => {
     });
   });
 
-  it('is distinguished from a lane that has stopped', async () => {
+  it('is not reported if the lane has stopped; the search throws the error of the lane', async () => {
     const upstream = fakeUpstream('ai_answers', engines());
     const stopped = new Error('the lane stops');
     const http = { ...upstream.http, request: () => Promise.reject(stopped) };
@@ -210,7 +210,7 @@ describe('an engine that fails', () => {
       // Midnight in Los Angeles is 08:00 in UTC.
       { kind: 'quota_spent', retryAfterMs: 20 * 3_600_000 },
     ],
-  ])('%s has its quota closed', async (_, answer, expected) => {
+  ])('%s: the quota of the engine is closed', async (_, answer, expected) => {
     const { read, heldOff } = reading(() => answer, openaiOnly);
     await expect(read).rejects.toMatchObject(expected);
     expect(heldOff).toMatchObject([

@@ -190,7 +190,7 @@ describe('answers of Anthropic', () => {
 describe('answers of Perplexity', () => {
   const cites = [1, 2, 3].map((n) => [`https://p.example/${n}`, `Page ${n}`] as const);
 
-  it('cite the pages that their marks refer to (from 1); other pages are only sources', () => {
+  it('cite the pages to which their marks refer ([1] is the first page); other pages are only sources', () => {
     const { citations, sources } = read(
       'perplexity',
       perplexityAnswer({ text: 'Acme.[3][1] [9] [0]', cites }),

@@ -14,7 +14,7 @@ const DECLINED = new Set([
   'OTHER',
 ]);
 
-/** Gemini with generateContent, grounded in Google's search. */
+/** Gemini with its method generateContent and Google's web search. */
 export const gemini: EngineApi = {
   id: 'gemini',
   site: 'https://gemini.google.com/',

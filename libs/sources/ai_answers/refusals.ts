@@ -4,10 +4,10 @@ import { UpstreamError, type UpstreamResponse } from '../source.js';
 import { statusError } from '../shared/status-error.js';
 import { modelSetting, tokenSetting, type Engine } from './answer.js';
 
-/** Error statuses of the engines. Their bodies say more precisely what is wrong. */
+/** The statuses 400 to 599. The bodies of these responses say more precisely what is wrong. */
 export const REFUSALS: readonly number[] = Array.from({ length: 200 }, (_, n) => 400 + n);
 
-/** How long Earshot waits if the paid credit is used up: retries fail until somebody has paid. */
+/** How long Earshot waits if the paid credit is used up, because retries fail until somebody has paid. */
 const UNPAID_WAIT_MS = 3_600_000;
 const googlesMidnight = nextMidnightIn('America/Los_Angeles');
 

@@ -29,7 +29,7 @@ async function asked(init: Parameters<typeof criteriaOf>[0], more: Partial<Fetch
 }
 
 describe('the request to Bluesky', () => {
-  it('is one search for each term, newest first, from a little before the last read', async () => {
+  it('is one search for each term, newest first, for posts from 5 minutes before `since`', async () => {
     const since = new Date('2026-03-04T11:00:00Z');
     expect(await asked({ query: 'led', terms: ['lamp', 'desk light'] }, { since })).toEqual([
       '/xrpc/app.bsky.feed.searchPosts q,led lamp sort,latest limit,100 since,2026-03-04T10:55:00.000Z',

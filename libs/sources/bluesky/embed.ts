@@ -13,7 +13,7 @@ export interface Embedded {
 
 const NOTHING: Embedded = { media: [], images: [], link: null, video: null, quoted: null };
 
-/** Reads the embed of a post view. Ignores unknown and missing content. Of quoted content, reads only the address. */
+/** Reads the embed of a post view. Ignores unknown and missing content. Reads only the address of quoted content. */
 export function embeddedOf(value: unknown): Embedded {
   const embed = recordOf(value);
   switch (embed?.['$type']) {

@@ -17,7 +17,7 @@ interface Session {
 
 const HOST = 'https://bsky.social';
 const SESSION_KEY = 'bluesky.session';
-// For an expired token, Bluesky's servers answer 400 with ExpiredToken, and not 401.
+// For an expired token, some servers of Bluesky answer 400 with ExpiredToken instead of 401.
 const TOKEN_ERRORS = new Set(['ExpiredToken', 'InvalidToken']);
 
 /** Calls an XRPC method with the account of the settings. An expired session is renewed once. */
@@ -53,7 +53,7 @@ async function ask({ http }: FetchContext, { accessJwt }: Session, url: string):
   );
 }
 
-// Only few sign-ins per day are allowed, so the session is kept.
+// Bluesky allows only a few sign-ins per day, so Earshot keeps the session.
 function sessionOf(context: FetchContext, settings: BlueskySettings): Promise<Session> {
   const make = () => createSession(context, settings);
   return sessionToken({ session: context.session, key: SESSION_KEY, make });

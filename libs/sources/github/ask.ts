@@ -9,7 +9,7 @@ import { askWithTokenAdvice } from '../shared/token-advice.js';
 export const TOKEN_SETTING = 'SOURCE_GITHUB_TOKEN';
 
 const API = 'https://api.github.com';
-// "Wait at least one minute": docs, rate limits of the REST API.
+// GitHub's documentation of the rate limits of the REST API says: "wait for at least one minute".
 const SECONDARY_WAIT_MS = 60_000;
 
 /**

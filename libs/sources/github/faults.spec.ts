@@ -37,10 +37,13 @@ describe('faults of GitHub', () => {
       'github answered 403: too many requests, asked to wait',
       undefined,
     ],
-  ])('%s is reported, with the time to wait', async (_, answer, message, retryAfterMs) => {
-    const reading = read({ query: 'lamp', filters: issues }, { answer });
-    await expect(reading).rejects.toMatchObject({ kind: 'rate_limited', message, retryAfterMs });
-  });
+  ])(
+    '%s is reported, with the time to wait if GitHub sends it or documents it',
+    async (_, answer, message, retryAfterMs) => {
+      const reading = read({ query: 'lamp', filters: issues }, { answer });
+      await expect(reading).rejects.toMatchObject({ kind: 'rate_limited', message, retryAfterMs });
+    },
+  );
 
   it('a search that GitHub does not understand is reported, with the possible reasons', async () => {
     const answer = { status: 422, body: { message: 'Validation Failed', errors: [{ message: 'x' }] } };

@@ -43,7 +43,7 @@ describe('the request to GitHub', () => {
     expect(withoutToken.requestsPerSearch(criteriaOf({ terms: ['lamp', 'light'] }))).toBe(3);
   });
 
-  it('asks for entries from a little before the last read', async () => {
+  it('asks for entries from 10 minutes before the last read', async () => {
     const since = new Date('2026-03-04T11:00:00.500Z');
     const { asked } = await read(
       { query: 'lamp', filters: { kinds: ['issue', 'repository'] } },
@@ -55,7 +55,7 @@ describe('the request to GitHub', () => {
     ]);
   });
 
-  it('asks also for discussions if there is a token', async () => {
+  it('also asks for discussions if there is a token', async () => {
     const { asked, requests } = await read({ query: 'lamp' }, { of: withToken });
     expect(asked).toEqual([
       'lamp is:issue in:title,body',
@@ -68,7 +68,7 @@ describe('the request to GitHub', () => {
     expect([withToken, withoutToken].map(({ budget }) => budget.requestsPerMinute)).toEqual([28, 9]);
   });
 
-  it('has at most six terms, because five operators are allowed', async () => {
+  it('has at most six terms, because GitHub allows five operators', async () => {
     const terms = ['a1', 'b1', 'c1', 'd1', 'e1', 'f1', 'g1'];
     expect((await read({ terms, filters: issues })).asked).toEqual([
       '(a1 OR b1 OR c1 OR d1 OR e1 OR f1) is:issue in:title,body',
@@ -96,7 +96,7 @@ describe('the request to GitHub', () => {
     ]);
   });
 
-  it('in mode `platform` contains the unchanged words', async () => {
+  it('contains the unchanged words in mode `platform`', async () => {
     const init = { terms: ['lamp NOT led', 'label:bug light'], filters: issues };
     expect((await read(init, { more: { match: 'platform' } })).asked).toEqual([
       'lamp NOT led is:issue',
@@ -162,7 +162,7 @@ describe('paging on GitHub', () => {
     expect(variables).toMatchObject([{ first: 100, after: null }, { after: 'c1' }]);
   });
 
-  it('reports a search that ran out of time', async () => {
+  it('causes a warning if the search ran out of time', async () => {
     const { fetched } = await read(
       { query: 'lamp', filters: issues },
       { answer: { body: { items: [issue(1, SPEC_NOW)], incomplete_results: true } } },

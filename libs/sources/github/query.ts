@@ -3,7 +3,7 @@ import type { Fault } from '#kernel';
 import { faultsOfSort, faultsOfTexts, filterTexts } from '../shared/filters.js';
 import { alternativesOf, quotedIfNeeded } from '../shared/terms.js';
 
-/** The searchable kinds; discussions only with a token. */
+/** The searchable kinds. Discussions can be searched only with a token. */
 export const KINDS = ['issue', 'pull_request', 'discussion', 'repository'] as const;
 /** A searchable kind. */
 export type Kind = (typeof KINDS)[number];

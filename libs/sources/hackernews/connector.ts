@@ -28,7 +28,7 @@ export function createHackernewsConnector(): SourceConnector {
       pagesFor: (windowSeconds) =>
         Math.max(1, Math.ceil(((windowSeconds + INDEX_LAG_SECONDS) * ITEMS_PER_SECOND) / PAGE_SIZE)),
       read: (since, context) => readSlices(context, since, feedUrl),
-      // Even in the hours with the fewest posts, the site has about 300 items.
+      // Even in the hours with the fewest posts, the site gets about 300 items an hour.
       quietSeconds: 3_600,
     },
   };
@@ -45,8 +45,8 @@ async function search(criteria: Criteria, context: FetchContext): Promise<Fetche
 }
 
 /**
- * One query returns at most 1,000 items, on any number of pages. So there is no second page: the next request asks for
- * items that were created up to the oldest item so far.
+ * One query returns at most 1,000 items, and one page can contain all of them. So Earshot reads no second page: the next
+ * request asks for items that are as old as the oldest item so far, or older.
  */
 async function readSlices(
   context: FetchContext,

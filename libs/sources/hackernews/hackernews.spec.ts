@@ -30,7 +30,7 @@ async function asked(init: Parameters<typeof criteriaOf>[0], more: Partial<Fetch
 }
 
 describe('the request to Hacker News', () => {
-  it('asks for the phrase in quotes without typos, newest first, from a little before the last read', async () => {
+  it('asks for the phrase in quotes without typos, newest first, from 5 minutes before the last read', async () => {
     const upstream = fakeUpstream('hackernews', () => ({ body: { hits: [] } }));
     const since = new Date('2026-03-04T11:00:00.500Z');
     await connector.search(criteriaOf({ query: 'desk lamp' }), fakeContext(upstream.http, { since }));
@@ -60,7 +60,7 @@ describe('the request to Hacker News', () => {
     },
   );
 
-  it('for the feed asks for all items, up to a thousand in one response', async () => {
+  it('asks for all items if it reads the feed, up to a thousand in one response', async () => {
     const upstream = fakeUpstream('hackernews', (request) => serveStories([{ n: 1, at: SPEC_NOW }], request));
     const since = new Date('2026-03-04T11:00:00Z');
     const fetched = await connector.feed?.read(since, fakeContext(upstream.http));
@@ -72,7 +72,7 @@ describe('the request to Hacker News', () => {
     });
   });
 
-  it('for the feed needs one page for each fifty minutes', () => {
+  it('needs one page of the feed for 50 minutes, two for an hour, and 27 for a day', () => {
     expect([60, 3_000, 3_600, 86_400].map((seconds) => connector.feed?.pagesFor(seconds))).toEqual([
       1, 1, 2, 27,
     ]);
@@ -136,7 +136,7 @@ describe('items of Hacker News', () => {
     expect(item?.engagement).toBeUndefined();
   });
 
-  it('give null, empty and absent fields the same meaning', () => {
+  it('are read in the same way with null, empty and absent fields', () => {
     const old = {
       url: null,
       story_text: '',

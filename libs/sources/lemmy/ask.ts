@@ -24,7 +24,7 @@ export async function ask(context: FetchContext, instance: Instance, pathAndQuer
   return body;
 }
 
-/** Like `ask`; `body` is undefined if the status is one of `accept`. */
+/** Like `ask`, but does not throw for the statuses in `accept`. For these, `body` is undefined. */
 export function askAccepting(
   context: FetchContext,
   instance: Instance,

@@ -35,7 +35,7 @@ const SEARCH_WEIGHT = 2;
 // feed would have a gap.
 const FEED_PAGES = 10;
 
-/** Lemmy: posts and comments, by search or from the newest ones of all communities. */
+/** Lemmy: posts and comments, from the search or from the lists of the newest posts and comments. */
 export function createLemmyConnector(settings: LemmySettings): SourceConnector {
   const host = hostOfSetting('SOURCE_LEMMY_INSTANCE', settings.instance, DEFAULT_INSTANCE);
   const own: Instance = { host, token: settings.token.trim() || undefined, own: true };
@@ -47,8 +47,8 @@ export function createLemmyConnector(settings: LemmySettings): SourceConnector {
     // The lists of newest posts and comments are read once for all searches that are due at the same time.
     commonGrid: true,
     hasSearch: true,
-    // The server allows a burst of 60 searches, and six more each minute. So this rate lasts for a quarter of an hour.
-    // For lists, the server allows 180 a minute.
+    // The server allows a burst of 60 searches, and six more each minute. So Earshot can search at this rate for a
+    // quarter of an hour. For lists, the server allows 180 requests a minute.
     budget: { requestsPerMinute: 10, concurrency: 2, backoff: 'lane' },
     checkCriteria: faultsOf,
     requestsPerSearch: (criteria) => requestsOf(criteria),
@@ -170,7 +170,7 @@ function isLast({ count, itemIds, oldest }: Part, { context, site, until }: Read
 }
 
 /**
- * True if an item is of the wanted community. A server that does not know the community returns items of all
+ * True if an item belongs to the wanted community. A server that does not know the community returns items of all
  * communities.
  */
 function isOf(found: string | undefined, wanted: string | undefined, { host }: Instance): boolean {

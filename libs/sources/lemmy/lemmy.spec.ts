@@ -196,7 +196,7 @@ describe('paging on Lemmy', () => {
     expect([fetched.items.length, fetched.gap]).toEqual([53, false]);
   });
 
-  it('includes posts from a little before the last read, because posts from other servers arrive late', async () => {
+  it('includes posts from 5 minutes before the last read, because posts from other servers arrive late', async () => {
     const full = Array.from({ length: 50 }, (_, n) => postView(n, at(10 + n)));
     const { asked } = await read(
       { query: 'lamp' },
@@ -231,7 +231,7 @@ describe('the feed of Lemmy', () => {
     ]);
   });
 
-  it('needs more pages for a longer window, and is not used if one read cannot take so many', () => {
+  it('needs more pages for a longer window, and is not used if its comments need more than 10 pages', () => {
     expect([60, 600, 900, 3_600].map((seconds) => connector.feed?.pagesFor(seconds))).toEqual([
       4,
       10,

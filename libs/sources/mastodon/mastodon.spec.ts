@@ -256,7 +256,7 @@ describe('criteria on Mastodon', () => {
     expect(withToken().checkCriteria(criteriaOf({ query: '💡', sort: 'newest' }))).toEqual([]);
   });
 
-  it('are searched on the server of a setting, which must be the name of a server', () => {
+  it('cannot be searched if SOURCE_MASTODON_INSTANCE is not the name of a server: no connector is created', () => {
     expect(() => createMastodonConnector({ instance: 'http://localhost', token: '' })).toThrow(
       'SOURCE_MASTODON_INSTANCE must be the name of a server, for example mastodon.social',
     );

@@ -22,7 +22,7 @@ export interface StatusPage {
   count: number;
   /** When the instance received the oldest status, in epoch milliseconds; undefined without a status or a time. */
   oldestMs: number | undefined;
-  /** When the instance received the newest status; undefined as `oldestMs`. */
+  /** When the instance received the newest status, in epoch milliseconds; undefined without a status or a time. */
   newestMs: number | undefined;
   /** The instance's id of the oldest status: `max_id` of the next page. */
   lastId: string | undefined;

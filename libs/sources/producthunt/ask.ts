@@ -10,7 +10,7 @@ const ENDPOINT = 'https://api.producthunt.com/v2/api/graphql';
 
 /**
  * Calls the GraphQL API and returns its `data`.
- * @throws UpstreamError also for errors in a 200
+ * @throws UpstreamError also if a response with status 200 contains an error
  */
 export function ask(
   context: FetchContext,

@@ -8,7 +8,7 @@ import type { ProducthuntSettings } from './sign-in.js';
 
 export type { ProducthuntSettings } from './sign-in.js';
 
-// The API filters posts by creation, but some become visible hours after their creation.
+// The API filters posts by the time of their creation, but some posts become visible hours later.
 const SHOWN_LATER_MS = 6 * 3_600_000;
 // A high estimate: about three hundred posts a day.
 const POSTS_PER_SECOND = 0.004;

@@ -56,7 +56,7 @@ describe('posts of Product Hunt', () => {
     expect([item?.author, item?.authorName, item?.authorUrl]).toEqual([undefined, undefined, undefined]);
   });
 
-  it('have an author if they are of the account of the token', () => {
+  it('have an author if the account of the token wrote them', () => {
     const user = {
       id: '7',
       name: 'Ada B.',

@@ -45,7 +45,7 @@ async function read(
 }
 
 describe('the request to Product Hunt', () => {
-  it('asks for the newest posts, twenty in one response, from some hours before the last read', async () => {
+  it('asks for the newest posts, twenty in one response, from about 6 hours before the last read', async () => {
     const since = new Date('2026-03-04T11:07:00Z');
     const { requests } = await read({ query: 'lamp' }, undefined, { since });
     expect(requests).toMatchObject([

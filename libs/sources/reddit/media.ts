@@ -5,7 +5,7 @@ type MediaParts = NonNullable<ItemParts['media']>;
 
 const IMAGE = /\.(jpe?g|png|gif|webp)(\?|$)/i;
 
-/** Images, videos and the link of a post. */
+/** Returns the images, the video or the link of a post. */
 export function mediaOf(post: JsonRecord): MediaParts {
   const gallery = galleryOf(post);
   if (gallery.length > 0) return gallery;
@@ -16,7 +16,7 @@ export function mediaOf(post: JsonRecord): MediaParts {
   return [{ url: link, type: IMAGE.test(link) || post['post_hint'] === 'image' ? 'image' : 'link' }];
 }
 
-/** The target of a link post; undefined for a text post. */
+/** Returns the target of a link post; undefined for a text post. */
 export function linkOf(post: JsonRecord): string | undefined {
   const url = textOf(post['url']);
   // The link of a crosspost is a path. The link of a gallery is the address of the gallery.

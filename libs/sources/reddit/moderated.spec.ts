@@ -117,7 +117,7 @@ describe('the lookup of the subreddits that a user moderates', () => {
     [notThere, { status: 503 }, 'not_found'],
     [{ status: 500 }, suspended, 'server_error'],
     [{ body: { kind: 'Listing' } }, suspended, 'unknown_shape'],
-  ])('fails if reddit does not answer correctly (%j, %j)', async (list, about, kind) => {
+  ])('fails if the list cannot be read for any other reason (%j, %j)', async (list, about, kind) => {
     await expect(lookUp({ [LIST]: list, [ABOUT]: about }).answer).rejects.toMatchObject({ kind });
   });
 });

@@ -76,7 +76,7 @@ export function articleOf(entry: FeedEntry, place: ArticlePlace): SourceItem | u
   });
 }
 
-/** Guids that several entries with different links share. Some feeds use the same guid for every entry. */
+/** Returns the guids that several entries with different links share. Some feeds use one guid for every entry. */
 export function repeatedGuidsOf(entries: readonly FeedEntry[]): Set<string> {
   const links = new Map<string, Set<string>>();
   for (const {

@@ -26,7 +26,7 @@ export interface FeedEntry {
 /** A feed of any format. */
 export interface FeedContent {
   title?: FeedText | undefined;
-  /** The site. */
+  /** The address of the feed's website. */
   link?: string | undefined;
   author?: string | undefined;
   lang?: string | undefined;

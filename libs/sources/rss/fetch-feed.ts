@@ -170,7 +170,8 @@ async function fetchAt({ feedUrl, address, memory, context, cache }: FeedRequest
   if (response.status === 304) {
     if (cached) cache.keep(feedUrl, { ...cached, readAt: now });
     const isSeen = !cached || (cached.etag === memory.etag && cached.lastModified === memory.lastModified);
-    // If this search has not seen the version, "unchanged" refers to a version that only another search has read.
+    // If this search has not seen the cached version, "unchanged" refers to a version that only other searches have
+    // read. So this search gets the whole feed.
     const answer = isSeen ? { items: [], warnings: [] } : answerOf(cached.feed);
     return { answer, remembered: { ...validatorsOf(asked.etag, asked.lastModified), ...moved } };
   }

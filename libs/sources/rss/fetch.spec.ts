@@ -38,7 +38,7 @@ describe('reading a feed', () => {
     expect(requests[0]?.headers?.['accept']).toContain('application/rss+xml');
   });
 
-  it('marks the server as foreign to the lane', async () => {
+  it('marks its requests as `foreign`, so that the lane ignores the waits that servers of feeds ask for', async () => {
     const foreign: unknown[] = [];
     const before = (request: UpstreamRequest) => Promise.resolve(void foreign.push(request.foreign));
     const upstream = fakeUpstream('rss', () => ({ body: feed }), {

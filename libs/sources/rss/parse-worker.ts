@@ -31,7 +31,7 @@ const thread = threadId();
 // would get hardly any processor time on a busy machine.
 if (!isMainThread && isLinux) setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
-/** Runs in a worker thread: see `parse-off-thread.ts`. */
+/** Parses one feed. `parse-off-thread.ts` runs this function in a worker thread. */
 export default function parse({ bytes, origin, begun }: ParseTask): ParseOutcome {
   begun.postMessage({ thread } satisfies ParseBegin);
   begun.close();

@@ -213,7 +213,7 @@ describe('feeds with faults', () => {
     ['in a CDATA section', `${rss(entry).split('</channel>')[0]}<item><title><![CD`],
     ['between entries', rss(entry).split('</channel>')[0] ?? ''],
     ['in the last tag', rss(entry).trimEnd().slice(0, -1)],
-  ])('are read as far as they go if they end %s', (_, feed) => {
+  ])('are read up to their last complete entry if they end %s', (_, feed) => {
     const { items, warnings } = parse(feed);
     expect(items.map(({ title }) => title)).toEqual(['Lamp']);
     expect(warnings).toContain('rss: the end of the feed is missing; the entries before it were read');

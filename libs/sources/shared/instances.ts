@@ -86,8 +86,8 @@ export async function readInstances(
   const reads = outcomes.flatMap((outcome) => (outcome instanceof UpstreamError ? [] : [outcome]));
   const [fault] = faults;
   if (fault && outcomes.length === 1) throw fault;
-  // If this fault were thrown alone, the lane would wait because of it. As a warning or as one of several faults it
-  // would not, so the wait is passed to the lane here.
+  // The lane waits only because of an error that the read throws. This fault becomes a warning or a part of another
+  // error, so its wait is passed to the lane here.
   const ownFault = faults.find(({ reach }) => reach === 'upstream');
   if (ownFault && ownFault.waitMs > 0)
     context.http.holdOff({ waitMs: ownFault.waitMs, reason: ownFault.message });

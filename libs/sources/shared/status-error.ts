@@ -2,7 +2,7 @@ import type { SourceId } from '#contracts';
 import { readRateHeaders } from '#http-out';
 import { UpstreamError } from '../source.js';
 
-/** The fault for a status (outside 2xx and not accepted), with advice for people. */
+/** Returns the fault for a status that is not 2xx and that the request does not accept, with advice for people. */
 export function statusError(
   source: SourceId,
   settings: readonly string[],

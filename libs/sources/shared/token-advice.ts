@@ -2,8 +2,8 @@ import type { SourceId } from '#contracts';
 import { UpstreamError } from '../source.js';
 
 /**
- * Runs the request and adds `advice` to a 401. It is for sources that also work without a token: their HTTP client does
- * not know which setting to name.
+ * Runs the request. If it fails with an `unauthorized` error, throws this error with `advice` in its message. Sources
+ * that also work without a token need this, because their HTTP client does not know which setting to name.
  */
 export async function askWithTokenAdvice<T>(
   source: SourceId,

@@ -67,7 +67,7 @@ export function createStackoverflowConnector(settings: StackoverflowSettings): S
       read: (since, context) => readFeed({ ...context, since }, key),
       serves: (criteria) =>
         tagsOf(criteria).length === 0 && sitesOf(criteria).every((site) => site === DEFAULT_SITE),
-      // Normally there are new questions and answers every hour. After 6 hours without any, the feed is frozen.
+      // Normally there are new questions and answers every hour. After 6 hours without any, the feed counts as frozen.
       quietSeconds: 6 * 3_600,
     },
   };

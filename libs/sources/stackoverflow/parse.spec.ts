@@ -93,7 +93,7 @@ describe('questions and answers of Stack Exchange', () => {
     ['pt.meta.stackoverflow', 'https://pt.meta.stackoverflow.com/a/7999999'],
     ['meta.serverfault', 'https://meta.serverfault.com/a/7999999'],
     ['meta.mathoverflow', 'https://meta.mathoverflow.net/a/7999999'],
-  ])('have, if they have no link on %s, the address %s', (site, url) => {
+  ])('have an address of their site if they have no link (site %s, address %s)', (site, url) => {
     const [item] = parseAnswers({ items: [answer(1, SPEC_NOW, { link: undefined })] }, site).items;
     expect([item?.url, item?.itemId]).toEqual([url, `${site}:answer:7999999`]);
   });

@@ -38,7 +38,7 @@ describe('the request to Stack Exchange', () => {
     expect(connector.requestsPerSearch(criteriaOf({ terms: ['lamp', 'light'] }))).toBe(3);
   });
 
-  it('in mode `platform` asks only for questions', async () => {
+  it('asks only for questions in mode `platform`', async () => {
     const { asked } = await read({ query: 'lamp' }, { more: { match: 'platform' } });
     expect(asked.length).toBe(1);
   });

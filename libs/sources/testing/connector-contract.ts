@@ -33,7 +33,7 @@ export interface ContractCase {
   undated?: true;
   /** True if the source answers every question, so that there is no empty response. */
   neverEmpty?: true;
-  /** Valid JSON that is not a response of the source. */
+  /** Bodies that the connector must refuse, because the source does not answer with this structure. */
   changedShapes: readonly (object | string)[];
 }
 
@@ -130,7 +130,7 @@ function describeItems(source: ContractCase, read: Read): void {
     expect(fetched).toEqual({ items: [], gap: false, warnings: [] });
   });
 
-  it('items have the fields of all sources, are sorted newest first, and each item occurs once', async () => {
+  it('items have the fields that all sources share, are sorted newest first, and each item occurs once', async () => {
     const { fetched } = await read((request) => source.serve(postsOf(3), request));
     expect(fetched.items.map((item) => item.itemId)).toEqual([1, 2, 3].map(source.itemIdOf));
     expect(fetched.items.map((item) => item.publishedAt)).toEqual(

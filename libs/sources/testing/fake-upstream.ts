@@ -6,7 +6,7 @@ import { createUpstreamHttp, type UpstreamHttpOptions } from '../shared/upstream
 
 // Only for specs: an upstream whose responses come from a function, and the real HTTP client of a source that calls it.
 
-/** The response of the fake upstream: by default status 200 and JSON, or a network error. */
+/** A response of the fake upstream, or a network error. The default status is 200. An object as `body` is sent as JSON. */
 export type FakeAnswer =
   | {
       status?: number;

@@ -86,7 +86,7 @@ describe('a promoted listing', () => {
     following.site.offers.splice(1, 0, { id, cents: 900, isPromoted: true });
   };
 
-  it('does not count for the depth of a scan', async () => {
+  it('does not show that a scan has reached the known listings', async () => {
     const following = await followed(...ids(40));
     for (const id of ids(5, 'paid')) promote(following, id);
     await following.scan();

@@ -145,7 +145,7 @@ class Follower {
   }
 
   /**
-   * True if the listing is new. Listings above those of the previous scan are new, except bumped and promoted listings.
+   * True if the listing is new. Unknown listings above those of the previous scan are new, except promoted listings.
    */
   private isNew({ id, photoUploadedAt }: Listing): boolean {
     if (!this.before) return false;

@@ -156,7 +156,7 @@ describe('the stored state of a search of Vinted', () => {
     expect(Object.keys(site.state)).toEqual(['history']);
   });
 
-  it('is replaced by items that watches have seen, if it was lost', async () => {
+  it('is rebuilt from the listings that watches have seen, if it was lost', async () => {
     const entries = Array.from({ length: 400 }, (_, n) => 400 - n);
     const { read } = search(...entries);
     const known = (itemId: string) => Number(itemId.split(':')[2]) <= 7_000_000_390;

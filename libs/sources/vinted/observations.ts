@@ -10,9 +10,9 @@ type ObservationInit = MessageInitShape<typeof ObservationSchema>;
 
 /** The start of the wanted period: observations after this time are returned. */
 export interface Window {
-  /** For changes. */
+  /** The start for changes. */
   happened: Date;
-  /** For sightings without a change. */
+  /** The start for sightings without a change. */
   seen: Date;
 }
 
@@ -26,10 +26,11 @@ interface Row {
 }
 
 /**
- * Returns the observations of listings, oldest first, for their price history and the market's statistics. They are
- * derived from the shared history, so every watch gets the observations of its own period, even if a read of another
- * watch made these observations. A repeated observation is identical and counts once.
- * @param window absent at a first poll: then the current listings are returned
+ * Returns the observations of listings in a period, oldest first, for their price history and the market's statistics.
+ * They are derived from the shared history, so every watch gets the observations of its own period, even if a read of
+ * another watch made these observations. A repeated observation is identical and counts once.
+ * @param window absent at a first poll: then the result is one observation for each current listing, newest listing
+ *   first
  */
 export function observationsOf(
   criteria: Criteria,

@@ -59,7 +59,7 @@ export interface CatalogPage {
   time: number | undefined;
 }
 
-/** Maximum number of listings of one search, on all pages. */
+/** Vinted returns at most this many listings of one search, on all pages together. */
 const MAX_LISTINGS = 960;
 
 /**
@@ -119,7 +119,7 @@ function readListing(entry: unknown, market: Market): Reading<Listing> {
   return { item };
 }
 
-/** Earshot's id of a listing. */
+/** Returns Earshot's id of a listing. */
 export function itemIdOf({ code }: Market, id: string): string {
   return `vinted:${code}:${id}`;
 }

@@ -15,7 +15,7 @@ export interface Places {
 
 /**
  * If a scan contains this many listings of the previous list in their old order, the scan has reached the previous
- * list. Single listings prove nothing, because sellers sometimes bump listings to the top.
+ * list. Fewer listings are not enough, because sellers sometimes move old listings to the top.
  */
 const MIN_KEPT_ORDER = 5;
 
@@ -34,7 +34,7 @@ export function reachesKnownList(known: KnownList, scanned: readonly string[]): 
 }
 
 /**
- * Compares a scan with the previous list. Listings move up (when they are bumped or edited), but never down. A listing
+ * Compares a scan with the previous list. Listings can move up (a seller moves or edits them), but never down. A listing
  * that has moved up does not show how far the scan has read, so only listings that kept their relative order count.
  * @param scanned ids of the listings in their order, newest first
  */

@@ -250,7 +250,7 @@ describe('listings of Vinted', () => {
     });
   });
 
-  it('have addresses on the site of the market, and so have their sellers, even if the address in the response is invalid', async () => {
+  it('and their sellers have addresses on the site of the market, even if the address in the response is invalid', async () => {
     const { item } = await itemOf({ url: 'https://[lamp', path: null, user: { id: 'a/b', login: 'ada' } });
     expect([item?.url, item?.authorUrl]).toEqual([
       'https://www.vinted.fr/items/7000000001',

@@ -34,8 +34,8 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   }),
 );
 const step: fc.Arbitrary<Step> = fc.record({
-  // A step bumps at most one listing, and `readsOf` bumps at most four listings between two reads that do not fail. A
-  // scan takes five listings in their old order for the previous list: see `MIN_KEPT_ORDER` in places.ts.
+  // A step moves at most one listing to the top (`bump`), and `readsOf` moves at most four between two reads that do not
+  // fail. With five moved listings in their old order, a scan could stop too early: see `MIN_KEPT_ORDER` in places.ts.
   changes: fc
     .tuple(fc.array(change, { maxLength: 5 }), fc.option(fc.record({ do: fc.constant('bump' as const), at })))
     .map(([changes, bump]) => (bump ? [...changes, bump] : changes)),
@@ -118,7 +118,7 @@ const forAnyWorld = (checkReads: (reads: Read[]) => void) =>
   );
 
 describe('for any changes of listings between reads', () => {
-  it('a read reports one price change, with the previous price, for each listing whose price has changed in the same currency since the last read that contained it, unless it was reported as gone in between', async () => {
+  it('a read reports each price that differs from the last read price in the same currency, with this previous price; if a listing returns after it was reported as gone, its price is not compared', async () => {
     await forAnyWorld((reads) => {
       const prices = new Map<string, Money>();
       for (const read of reads) {
@@ -138,7 +138,7 @@ describe('for any changes of listings between reads', () => {
     });
   });
 
-  it('a listing is reported as gone only if the site did not have it at this read and at the previous complete read, and that read counted it as missing for the first time', async () => {
+  it('a listing is reported as gone only if the site did not have it at two complete reads in a row, and the first of them counted it as missing for the first time', async () => {
     await forAnyWorld((reads) => {
       reads.forEach((read, index) => {
         for (const { kind, id } of newsOf(read)) {

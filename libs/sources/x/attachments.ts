@@ -3,7 +3,7 @@ import type { Includes } from './includes.js';
 
 /** A picture, a video or an animation of a tweet. A field is null if X does not send it. */
 export type Media = {
-  /** For a video without an address of its own, the file with the highest bitrate, or else the first file. */
+  /** If X sends no address (for example for a video): the file with the highest bitrate, or else the first file. */
   url: string | null;
   previewUrl: string | null;
   width: number | null;

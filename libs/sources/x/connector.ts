@@ -69,7 +69,7 @@ async function readQuery({ query, start, byRelevancy, context, settings }: Query
     const url = searchUrl({ query, start, byRelevancy, nextToken });
     const answer = parseSearchAnswer(await ask(context, settings, url));
     for (const itemId of answer.editedItemIds) edited.add(itemId);
-    // Read only from the first page. In the order of time, the tweets of the other pages are older. In the order of
+    // Only the first page is used. In the order of time, the tweets of the other pages are older. In the order of
     // relevancy, the tweets of the other pages can be newer, and then the next read finds them again.
     if (nextToken === undefined) newest = answer.newestId;
     const next = answer.nextToken;

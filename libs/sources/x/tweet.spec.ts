@@ -62,7 +62,7 @@ describe('tweets of X', () => {
     });
   });
 
-  it('contain the client that wrote them in addition to their source', () => {
+  it('contain the name of the client with which they were written', () => {
     expect(bodyOf({ source: 'Lamp Writer for iOS' })).toMatchObject({
       source: 'x',
       clientName: 'Lamp Writer for iOS',

@@ -60,7 +60,7 @@ describe('requests to YouTube', () => {
     [{ status: 403, body: problem(403, 'quotaExceeded') }, 403],
     [{ status: 403, body: problem(403, 'dailyLimitExceeded') }, 403],
     [{ status: 429, body: problem(429, 'rateLimitExceeded', perDay) }, 429],
-  ])('are held off until midnight in California if the quota is used up (%j)', async (answer, status) => {
+  ])('must wait until midnight in California if the quota is used up (%j)', async (answer, status) => {
     const { fault, heldOff } = await refused(answer);
     const waitMs = 20 * 3_600_000;
     const reason = `youtube answered ${status}: the day's searches of the key are used up; new ones are allowed from midnight in California`;

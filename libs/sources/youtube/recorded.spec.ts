@@ -82,7 +82,7 @@ describe('other recorded answers of youtube', () => {
     expect(comments.every(({ publishedAt }) => /^2019-.*Z$/.test(publishedAt))).toBe(true);
   });
 
-  it('error-403-commentsdisabled-1.json is a definite refusal', async () => {
+  it('error-403-commentsdisabled-1.json is a refusal with a message about the comments', async () => {
     const answer = await lookUp('error-403-commentsdisabled-1.json');
     if (answer)
       expect(answer).toMatchObject({ kind: 'refused', message: 'Comments are turned off for this video' });

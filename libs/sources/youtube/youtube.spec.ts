@@ -51,7 +51,7 @@ describe('the request to YouTube', () => {
     ]);
   });
 
-  it('asks for videos from some hours before the last read, because the search finds new videos late', async () => {
+  it('asks for videos from 6 hours before the last read, because the search finds new videos late', async () => {
     const since = new Date('2026-03-04T11:00:00.500Z');
     expect(await asked({ query: 'lamp' }, { since })).toMatchObject([
       { publishedAfter: '2026-03-04T05:00:00Z' },
@@ -122,7 +122,7 @@ describe('the request to YouTube', () => {
     ],
     [{ query: 'x', filters: { lang: 7 } }, 'filters.lang', 'must be a language of two letters, such as "en"'],
     [{ query: 'x', filters: { duration: 'PT1M' } }, 'filters.duration', 'must be one of short, medium, long'],
-  ])('has criteria %j that are refused at %s: %s', (init, path, message) => {
+  ])('is not sent for the criteria %j, which are refused at %s: %s', (init, path, message) => {
     expect(connector.checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
   });
 });

@@ -13,7 +13,7 @@ import { aiAnswersSettings, createAiAnswersConnector } from '../index.js';
 
 // Only for specs: responses in the format of each engine, a server that imitates all engines, and reads of searches.
 
-/** Three of the four engines. */
+/** Settings with the keys of three of the four engines. */
 export const settings = aiAnswersSettings({
   AI_OPENAI_TOKEN: 'key-1',
   AI_ANTHROPIC_TOKEN: 'key-2',
@@ -31,7 +31,7 @@ export function promptCriteria(more: Record<string, unknown> = {}, market?: stri
   return criteriaOf({ ...(market !== undefined && { market }), filters: filters as never });
 }
 
-/** Returns one read, its requests, and the waits that it asked for. */
+/** Starts a read. Returns its promise, its requests, and the waits that the connector asked for. */
 export function reading(
   answer: (request: FakeRequest) => FakeAnswer,
   criteria = promptCriteria(),
@@ -93,7 +93,7 @@ export function answered(engine: Engine, given: GivenAnswer = {}): { body: objec
   }
 }
 
-/** Returns the answers or failures of all engines. */
+/** Returns a function that answers a request in the format of its engine, or with the failure given for this engine. */
 export function engines(answers: Partial<Record<Engine, GivenAnswer | { fails: FakeAnswer }>> = {}) {
   return (request: FakeRequest): FakeAnswer => {
     const given = answers[engineOf(request)] ?? {};

@@ -3,7 +3,7 @@ import type { FetchContext } from '../../source.js';
 import { createGithubConnector } from '../index.js';
 import { discussions } from './fixtures.js';
 
-// Only for specs: the connector with and without a token, and one search with it.
+// Only for specs: the connector with and without a token, and a function that reads one search.
 
 /** The connector with a token. */
 export const withToken = createGithubConnector({ token: 'token-1' });
@@ -17,7 +17,7 @@ export interface SearchOptions {
   answer?: FakeAnswer;
 }
 
-/** Reads one search. Returns the result, the queries that GitHub was asked, and the requests. */
+/** Reads one search. Returns the result, the queries that were sent to GitHub, and the requests. */
 export async function read(init: Parameters<typeof criteriaOf>[0], options: SearchOptions = {}) {
   const { of = withoutToken, more = {}, answer = { body: { items: [] } } } = options;
   const upstream = fakeUpstream('github', ({ method }) =>

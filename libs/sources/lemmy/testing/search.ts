@@ -3,7 +3,7 @@ import type { FetchContext } from '../../source.js';
 import { createLemmyConnector } from '../index.js';
 import { serveSite } from './fixtures.js';
 
-// Only for specs: the connector without settings, and one search with it.
+// Only for specs: the connector without settings, and a function that reads one search.
 
 /** Creates the connector for the default instance, without a token. */
 export const create = () => createLemmyConnector({ instance: '', token: '' });

@@ -2,7 +2,7 @@ import { criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../../te
 import type { FetchContext } from '../../source.js';
 import { createMastodonConnector } from '../index.js';
 
-// Only for specs: the connector with and without a token, and one search with it.
+// Only for specs: the connector with and without a token, and a function that reads one search.
 
 /** Creates the connector with a token. */
 export const withToken = () => createMastodonConnector({ instance: '', token: 'token-1' });

@@ -3,7 +3,7 @@ import type { FetchContext } from '../../source.js';
 import { createStackoverflowConnector } from '../index.js';
 import { serveFilter, wrapped } from './fixtures.js';
 
-// Only for specs: the connector without a key, and one search with it.
+// Only for specs: the connector without a key, and a function that reads one search.
 
 /** Creates the connector without a key. */
 export const create = () => createStackoverflowConnector({ key: '' });

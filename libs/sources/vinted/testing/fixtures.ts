@@ -53,7 +53,7 @@ export function listingId(n: number): string {
   return String(7_000_000_000 + n);
 }
 
-/** Returns a page of the catalogue, if the entries are the whole list. */
+/** Returns a page of a catalogue that consists of these entries. */
 export function catalogPage(entries: readonly object[], request?: FakeRequest): Record<string, unknown> {
   const asked = request?.at.searchParams;
   const size = Number(asked?.get('per_page') ?? 96);
@@ -72,7 +72,7 @@ export function catalogPage(entries: readonly object[], request?: FakeRequest): 
   };
 }
 
-/** Returns the response to a search, if these are all listings. */
+/** Returns the response to a search among these listings. */
 export function serveCatalog(posts: readonly FakePost[], request: FakeRequest): FakeAnswer {
   return {
     body: catalogPage(

@@ -9,7 +9,7 @@ import type { FetchContext, Fetched } from '../../source.js';
 import { createVintedConnector } from '../index.js';
 import { catalogItem, catalogPage, listingId, serveVisit } from './fixtures.js';
 
-// Only for specs: one search on an invented site, which is read like in polling.
+// Only for specs: one search on an invented site. The search is read in the same way as in polling.
 
 const connector = createVintedConnector();
 const criteria = criteriaOf({ market: 'fr', query: 'lamp' });

@@ -21,7 +21,7 @@ export interface Offer {
   isPromoted?: boolean;
 }
 
-/** A list of invented listings. New listings and listings that a seller bumps are at the top. */
+/** A list of invented listings. `put` and `bump` place listings at the top. */
 export class Site {
   offers: Offer[] = [];
 

@@ -6,7 +6,7 @@ import { ADA, answerOf, tweetRecord } from './fixtures.js';
 
 const GRACE = { id: '71002', username: 'GraceH', name: 'Grace', verified: false, verified_type: 'none' };
 
-/** The item of a tweet with these fields. `includes` are objects that the response includes in addition. */
+/** Returns the item of a tweet with these fields. `includes` are objects that the response includes in addition. */
 export function one(more: Record<string, unknown> = {}, includes: Record<string, unknown> = {}) {
   const answer = answerOf([tweetRecord(1, SPEC_NOW, more)], {
     includes: { users: [ADA, GRACE], ...includes },
@@ -14,7 +14,7 @@ export function one(more: Record<string, unknown> = {}, includes: Record<string,
   return parseSearchAnswer(answer).items[0];
 }
 
-/** The body of that item. */
+/** Returns the body of this item, parsed from JSON. */
 export function bodyOf(...more: Parameters<typeof one>) {
   return JSON.parse(one(...more)?.bodyJson ?? '{}') as Record<string, unknown>;
 }
