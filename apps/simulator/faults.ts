@@ -9,8 +9,8 @@ import type { SimulatedSource } from './sources/simulated-source.js';
 
 /**
  * `slow` answers late; `html` answers with a page in place of data; `truncated` ends in the middle of the answer;
- * `shape` is well-formed, but not the format of the source; `empty` has no bytes; `hang` never answers; a number
- * answers with that status in the format of the source.
+ * `shape` is well-formed, but not the format of the source; `empty` has no bytes; `hang` never answers; a number is
+ * the status of the answer, which has the format of the source.
  */
 export const FAULT_KINDS = [
   '429',
@@ -71,7 +71,7 @@ export class Faults {
   }
 }
 
-/** Makes requests to the simulated services fail. Calls `onFault` for each failed request. */
+/** Applies faults to requests to the simulated services. Calls `onFault` for each request that has a fault. */
 export function faultHooks(
   app: FastifyInstance,
   faults: Faults,

@@ -42,7 +42,11 @@ export class Inbox {
     this.onMessage?.(one);
   }
 
-  /** @param to only messages to this recipient */
+  /**
+   * Returns the messages, oldest first.
+   * @param service only messages of this service
+   * @param to only messages to this recipient
+   */
   messages(service?: string, to?: string): readonly ReceivedMessage[] {
     return this.received.filter((one) => (!service || one.service === service) && (!to || one.to === to));
   }

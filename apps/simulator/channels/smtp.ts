@@ -118,7 +118,7 @@ function mailOf(email: Email, raw: Buffer): ReceivedMail {
   };
 }
 
-/** Checks the rules of RFC 5322 and of mailbox providers for bulk mail. */
+/** Returns which rule of RFC 5322, or of mailbox providers for bulk mail, a mail breaks; undefined if it breaks none. */
 function faultOf({ headers, text, html, raw }: ReceivedMail): string | undefined {
   const missing = ['from', 'to', 'subject', 'date', 'message-id', 'mime-version'].filter(
     (name) => !headers[name],

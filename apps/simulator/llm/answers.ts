@@ -9,7 +9,10 @@ interface Schema {
 /** The JSON Schema keywords that OpenAI's strict mode accepts and that Earshot could send. */
 const STRICT = ['type', 'enum', 'properties', 'items', 'required', 'additionalProperties', 'description'];
 
-/** Returns the first keyword of the schema that the strict mode refuses; undefined if it accepts the schema. */
+/**
+ * Returns the first keyword that the strict mode refuses, or `additionalProperties` if an object allows other properties;
+ * undefined if the strict mode accepts the schema.
+ */
 export function notStrict(schema: Schema): string | undefined {
   const own = Object.keys(schema).find((keyword) => !STRICT.includes(keyword));
   if (own !== undefined) return own;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 const DIMENSIONS = 64;
 
 /**
- * A vector of unit length. The hash of a word determines which numbers the word changes, so that texts with common
+ * Returns a vector of unit length. The hash of a word determines which numbers the word changes, so that texts with common
  * words have similar vectors. A text without words gets the first unit vector.
  */
 export function embeddingOf(text: string): number[] {

@@ -168,7 +168,7 @@ describe.each(READINGS)('the faults of the language model for %s', (_, reading, 
     expect((await ask()).values).toEqual([expect.objectContaining(expected)]);
   });
 
-  it('slow: an answer within the deadline is used, but no later answer', async () => {
+  it('slow: an answer before the deadline is used, and an answer after the deadline is not used', async () => {
     fails('slow', 1, { delayMs: 50 });
     expect((await ask()).values).toEqual([expect.objectContaining(expected)]);
     fails('slow', 1, { delayMs: 400 });

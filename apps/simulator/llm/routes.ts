@@ -5,7 +5,7 @@ import { answerFaults } from './answer-faults.js';
 import { answerTo, itemsIn, notStrict, violation } from './answers.js';
 import { embeddingOf } from './embeddings.js';
 
-/** The base address of the simulated language model, below the simulator's own. */
+/** The path of the simulated language model below the simulator's address. */
 export const LLM_PATH = '/llm/v1';
 /** The only token that the simulated server accepts. */
 export const LLM_TOKEN = 'sim-llm';

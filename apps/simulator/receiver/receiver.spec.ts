@@ -129,7 +129,7 @@ describe('a hook of the webhook receiver', () => {
     expect((await deliver('slow-5')).status).toBe(200);
   });
 
-  it('hangs or drips until the simulator is stopped', async () => {
+  it('sends no answer, or single bytes without an end, until the simulator is stopped', async () => {
     const open = [deliver('hang'), deliver('drip-1')];
     const ended = Promise.all(open.map((each) => expect(each).rejects.toThrow()));
     await client.simulator.stop();

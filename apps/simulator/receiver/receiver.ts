@@ -90,7 +90,8 @@ export class Receiver {
   }
 
   /**
-   * Counts of one hook: attempts, verified attempts, attempts that were answered with 2xx, distinct ids, repeated ids.
+   * Returns the counts of one hook: attempts, verified attempts, attempts that were answered with 2xx, distinct ids,
+   * repeated ids.
    */
   countsOf(hook: string): {
     count: number;

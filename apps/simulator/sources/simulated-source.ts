@@ -8,7 +8,7 @@ export interface SimulatedSource {
   routes(app: FastifyInstance, context: SimContext): void;
   /** Refuses a request with this status, in the format of the upstream. */
   refuse(reply: FastifyReply, status: number, message: string): FastifyReply;
-  /** Gives an answer that can be parsed but does not have the format of the source. Default: JSON with other keys. */
+  /** Sends an answer that can be parsed but does not have the format of the source. Default: JSON with other keys. */
   changeShape?(reply: FastifyReply): FastifyReply;
   /**
    * Returns the item id that a connector gives the post. Default: the post's own id. Undefined if only the connector

@@ -12,7 +12,7 @@ import { postNode } from './producthunt/posts.js';
 
 const BEARER = { authorization: 'Bearer any', 'user-agent': 'Earshot/spec' };
 
-/** Expects every key that all recorded objects have, and only keys that some recorded object has. */
+/** Expects every key that all recorded objects have, except those in `older`, and only keys of recorded objects. */
 function expectLike(actual: object, known: readonly object[], older: readonly string[] = []): void {
   expectKeys(
     actual,

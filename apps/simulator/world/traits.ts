@@ -20,7 +20,7 @@ export interface SourceTraits {
   communities?: readonly string[];
   /** Returns an invented handle in the form of this source. */
   handleOf?(handle: string): string;
-  /** Posts have a price. */
+  /** True if posts have a price. */
   priced?: true;
   /** Currencies of communities that do not use EUR. */
   currencies?: Readonly<Record<string, string>>;

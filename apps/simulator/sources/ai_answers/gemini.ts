@@ -25,7 +25,7 @@ const BAD_KEY = 'API key not valid. Please pass a valid API key.';
 const NO_KEY =
   "Method doesn't allow unregistered callers (callers without established identity). Please use API Key or other form of API consumer identity to call this API.";
 
-/** Gemini's generateContent, grounded in Google's search. Responses do not report the limits of requests. */
+/** Gemini's method generateContent with Google's web search. Responses do not report the limits of requests. */
 export const geminiEngine: SimulatedEngine = { path: '/v1beta/models/:call', open, refuse };
 
 function open(context: SimContext): ReturnType<SimulatedEngine['open']> {

@@ -176,7 +176,7 @@ describe('gemini', () => {
     }[];
   }
 
-  it('answers with grounding through Google, and offsets in bytes', async () => {
+  it('answers with cited pages whose addresses lead through Google, and with offsets in bytes', async () => {
     publishAnswer('gemini');
     const { modelVersion, candidates } = (await ask('gemini')).json<Content>();
     const [candidate] = candidates;
@@ -198,7 +198,7 @@ describe('gemini', () => {
     expect(grounding.searchEntryPoint.renderedContent).toContain('>which kettle is the best</a>');
   });
 
-  it('answers without grounding if the request has no tool, or if the answer cites nothing', async () => {
+  it('answers without grounding data if the request has no tool, or if the answer cites nothing', async () => {
     const bare = (await ask('gemini')).json<Content>();
     expect(bare.candidates[0]?.groundingMetadata).toBeUndefined();
     publishAnswer('gemini');

@@ -23,7 +23,7 @@ export function postView(post: SimPost): object {
   };
 }
 
-/** Returns the time at which the network indexed the post: a little after the author's time. */
+/** Returns when the network indexed the post, in epoch milliseconds: less than a second after the author's time. */
 export function indexedAt(post: SimPost): number {
   return post.publishedAt + (post.number % 900);
 }

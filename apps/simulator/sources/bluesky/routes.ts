@@ -18,7 +18,7 @@ const ERROR_NAMES: Record<number, string> = {
 const SERVED = { config: { source: 'bluesky' as const } };
 const SIGN_IN = { config: { source: 'bluesky' as const, signIn: true } };
 
-/** A PDS for signed-in clients: sessions and `app.bsky.feed.searchPosts`. */
+/** A server of Bluesky (PDS) for signed-in clients: sessions and `app.bsky.feed.searchPosts`. */
 export const blueskySource: SimulatedSource = {
   routes,
   refuse(reply, status, message) {

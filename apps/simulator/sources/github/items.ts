@@ -58,8 +58,8 @@ export function nodeIdOf(post: SimPost): string {
 }
 
 /**
- * `owner/name`. For a repository: its author and its title. For other items: the community of the post, with `/rocket`
- * if the community is not an `owner/name`.
+ * Returns `owner/name`. For a repository, these are its author and its title. For other items, this is the community of
+ * the post, with `/rocket` after it if the community is not an `owner/name`.
  */
 export function repositoryNameOf(post: SimPost): string {
   if (post.kind === 'repository')
@@ -67,7 +67,7 @@ export function repositoryNameOf(post: SimPost): string {
   return post.community.includes('/') ? post.community : `${post.community || 'acme'}/rocket`;
 }
 
-/** Logins have hyphens in place of other punctuation. */
+/** Returns the login of the post's author: the name, with hyphens in place of other punctuation. */
 export function loginOf({ author }: SimPost): string {
   return author.replace(/[^A-Za-z0-9[\]]+/g, '-');
 }

@@ -3,7 +3,7 @@ import { languageOf, loginOf, nodeIdOf, repositoryNameOf, topicsOf, userOf, whol
 
 const API = 'https://api.github.com';
 
-/** Ends of the addresses of a repository, by their keys without `_url`. */
+/** The ends of the addresses that belong to a repository, by their keys without `_url`. */
 const ADDRESSES: Readonly<Record<string, string>> = {
   forks: '/forks',
   keys: '/keys{/key_id}',
@@ -43,7 +43,7 @@ const ADDRESSES: Readonly<Record<string, string>> = {
   deployments: '/deployments',
 };
 
-/** A repository in a search result. */
+/** Returns a repository as a search result contains it. */
 export function repositoryOf(post: SimPost): object {
   const fullName = repositoryNameOf(post);
   const url = `${API}/repos/${fullName}`;

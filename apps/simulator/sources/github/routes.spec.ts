@@ -87,14 +87,14 @@ describe('the simulated GitHub', () => {
     expect(await names(`lamp language:${String(lamp?.['language'])}`)).toEqual(['ada-b/desk-lamp']);
   });
 
-  it('has issues, pull requests, discussions and repositories in a world that fills automatically', async () => {
+  it('has issues, pull requests, discussions and repositories among the posts from before its start', async () => {
     await client.stop();
     client = await SimulatorClient.start({ historyPosts: 60 });
     const kinds = new Set(client.simulator.world.posts('github').map(({ kind }) => kind));
     expect([...kinds].sort()).toEqual(['discussion', 'issue', 'pull_request', 'repository']);
   });
 
-  it('finds issues from a given time on, and returns numbered pages with at most a thousand results in all', async () => {
+  it('finds issues from a given time on, and returns numbered pages with at most a thousand results in total', async () => {
     publish('one');
     client.clock.pass(60);
     publish('two');

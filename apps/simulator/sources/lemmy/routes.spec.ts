@@ -61,7 +61,7 @@ describe('the simulated Lemmy', () => {
     }
   });
 
-  it('lists the newest posts by a cursor, of all communities or of one community, and the newest comments', async () => {
+  it('lists the newest posts of all communities or of one community, in pages with a cursor, and the newest comments', async () => {
     const one = publish('first', { community: 'webdev' });
     const two = publish('second', { community: 'gadgets' });
     const comment = publish('', { kind: 'comment', text: 'third', community: 'gadgets' });

@@ -22,8 +22,9 @@ const LISTS_A_MINUTE = 180;
 const SERVED = { config: { source: 'lemmy' as const } };
 
 /**
- * An open Lemmy 0.19: `/api/v3/site`, `search`, `post/list` and `comment/list`. Like the real server, it does not
- * refuse wrong tokens. It answers for every instance that a search names.
+ * A server with Lemmy 0.19 that shows its posts to everybody: `/api/v3/site`, `search`, `post/list` and
+ * `comment/list`. Like the real server, it does not refuse wrong tokens. It answers for every instance that a search
+ * names.
  */
 export const lemmySource: SimulatedSource = {
   routes,
@@ -162,8 +163,8 @@ function sliceOf({ one }: ParsedRequest): { from: number; to: number } | string 
 }
 
 /**
- * Returns a test whether a post belongs to the requested community. An unknown community is ignored, as if the request
- * named no community.
+ * Returns a function that tests whether a post belongs to the requested community. An unknown community is ignored, as
+ * if the request named no community.
  */
 function placeTest({ one, posts }: ParsedRequest): (post: SimPost) => boolean {
   const name = communityNameOf(one('community_name') ?? '');
@@ -181,7 +182,7 @@ function inOrder(posts: readonly SimPost[], sort = 'New'): SimPost[] {
   return sort.startsWith('Top') ? newestFirst.sort((a, b) => b.score - a.score) : newestFirst;
 }
 
-/** Returns a test whether a text contains the words, in their order, with any text between them. */
+/** Returns a function that tests whether a text contains the words in their order, with any text between them. */
 function containsTest(q: string): (text: string) => boolean {
   const parts = q.split(' ').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   const pattern = new RegExp(parts.join('.*'), 'isu');

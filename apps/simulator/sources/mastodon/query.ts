@@ -46,7 +46,7 @@ function textTest(text: string, isPhrase: boolean): Test {
   };
 }
 
-/** Returns the stem that an English word shares with its other forms, roughly. */
+/** Returns an approximation of the stem that an English word shares with its other forms. */
 function stemOf(word: string): string {
   return word.length > 4 ? word.replace(/(?:ing|ed|es|s)$/, '') : word.replace(/(?<=\w\w)s$/, '');
 }

@@ -5,8 +5,8 @@ import type { SimPost } from '../../world/post.js';
 const REGIONS: Record<string, string> = { de: 'DE', ja: 'JP', ar: 'EG', fr: 'FR', es: 'ES' };
 
 /**
- * Returns a field of a video, by the name that a request gives in its parameter `fields`. `id` and `music_id` are JSON
- * numbers, whose digits a double would not keep.
+ * The fields of a video, by the names that a request uses in its parameter `fields`. `id` and `music_id` are JSON
+ * numbers that are too large for a JavaScript number.
  */
 const FIELDS: Record<string, (post: SimPost) => unknown> = {
   id: ({ id }) => new LosslessNumber(id),

@@ -88,7 +88,7 @@ describe('the catalogue of vinted', () => {
     expect((await read('search_text=lumora')).items[0]).toMatchObject({ brand_title: 'Lumora' });
   });
 
-  it('returns up to 96 listings per page and 960 in all; later pages contain nothing newer than the first page', async () => {
+  it('returns up to 96 listings per page and 960 in total; later pages contain nothing newer than the first page', async () => {
     for (let n = 0; n < 1_000; n++) publish(`Lamp ${n}`);
     const first = await read('order=newest_first&per_page=500');
     const time = Math.floor(client.clock.now().getTime() / 1000);

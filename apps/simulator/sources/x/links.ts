@@ -2,17 +2,17 @@ import { charactersFrom } from '../../world/random.js';
 
 const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Letters and digits that are derived from the text. */
+/** Returns letters and digits that are derived from the text. */
 export function alphanumericOf(what: string, length: number): string {
   return charactersFrom(what, ALPHANUMERIC, length);
 }
 
-/** X's replacement of an address, always 23 characters long. */
+/** Returns the short link with which X replaces an address. It always has 23 characters. */
 export function shortLink(address: string): string {
   return `https://t.co/${alphanumericOf(`t.co ${address}`, 10)}`;
 }
 
-/** The entity of an address. */
+/** Returns the entity of an address, without its position. */
 export function linkEntity(address: string): { url: string; expanded_url: string; display_url: string } {
   const path = address.replace(/^https?:\/\/(www\.)?/, '');
   return {

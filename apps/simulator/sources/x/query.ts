@@ -17,9 +17,9 @@ export type Query = { matches: Test } | { refusal: string };
 class Unreadable extends Error {}
 
 /**
- * The part of X's query language that clients use: words, `"phrases"`, `OR`, `-`, parentheses, `#tag`, `@name`,
- * `$TAG`, `from:`, `to:`, `lang:`, `has:`, `is:`, `url:` and `conversation_id:`. A space means AND, which binds more
- * strongly than OR.
+ * Compiles a query to a test. Accepts the part of X's query language that clients use: words, `"phrases"`, `OR`, `-`,
+ * parentheses, `#tag`, `@name`, `$TAG`, `from:`, `to:`, `lang:`, `has:`, `is:`, `url:` and `conversation_id:`. A space
+ * means AND, which binds more strongly than OR.
  */
 export function xQuery(query: string): Query {
   const tokens = [...query.matchAll(/-?(?:\w+:)?"[^"]*"|-?\(|\)|[^\s()]+/g)];
@@ -125,7 +125,10 @@ function alone(test: Test): Clause {
   return { test, standsAlone: true };
 }
 
-/** Returns a test whether a post has exactly this hashtag, mention or cashtag. Upper and lower case are equal. */
+/**
+ * Returns a function that tests whether a post has exactly this hashtag, mention or cashtag. Upper and lower case are
+ * equal.
+ */
 function taggedTest(token: string): Test {
   const name = token.slice(1).toLowerCase();
   return (post) => {

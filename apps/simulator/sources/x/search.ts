@@ -52,7 +52,7 @@ export function searchTweets(
   return answer(reply, 200, { ...answers.tweets(page.shown, request), meta });
 }
 
-/** Returns a test whether a tweet is between the times and the ids of a request. */
+/** Returns a function that tests whether a tweet is between the times and the ids of a request. */
 export function timesOf(request: FastifyRequest): (post: SimPost) => boolean {
   const { one } = queryOf(request);
   const at = (name: string) => Date.parse(one(name) ?? '');

@@ -36,7 +36,7 @@ export interface TweetText {
   displayRange: [number, number];
 }
 
-/** A picture or a video of a post: the target of its link if this ends in `.jpg`, `.jpeg`, `.png` or `.mp4`. */
+/** A picture or a video of a post: the target of its link, if the link ends in `.jpg`, `.jpeg`, `.png` or `.mp4`. */
 export interface Attachment {
   key: string;
   type: 'photo' | 'video';

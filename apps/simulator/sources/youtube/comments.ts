@@ -17,7 +17,7 @@ export interface Comment {
   replies: Comment[];
 }
 
-/** Comments are disabled if the title of the video contains “comments off”. */
+/** Returns true if the comments are disabled: the title of the video contains “comments off”. */
 export function commentsAreOff({ title }: SimPost): boolean {
   return title.toLowerCase().includes('comments off');
 }
