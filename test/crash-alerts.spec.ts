@@ -80,7 +80,7 @@ afterAll(async () => {
 
 /** The points at which analysis kills itself, in this order. */
 const KILL_POINTS = [
-  // The alert is in ALERTS, but its turn is still due.
+  // The alert is in ALERTS, but the row that plans the next evaluation is not updated.
   'alerts-after-decision-before-turn:1',
   // The event is in EVENTS, but the alert is not acknowledged.
   'alerts-after-publish-before-ack:1',
@@ -153,7 +153,7 @@ it('kill -9 of keywords during a change of rules and channels, and of delivery b
   expect(new Set(before)).toEqual(new Set([alertId]));
 
   await begin('delivery');
-  // The claim of the dead process ends.
+  // Ends the claim of the dead process.
   await database.query(
     "UPDATE pending_deliveries SET due_at = now() - interval '1 second' WHERE event_id = $1",
     [digestId],
@@ -206,7 +206,7 @@ it('after kill -9 of delivery between sending and recording a digest, the same d
     expect(digests.map(({ mentionIds }) => mentionIds.toSorted())).toEqual([keyword.published.toSorted()]);
     digestIds.push(...digests.map(({ digestId }) => digestId));
     expect(await deliveredTo(accountId)).toEqual(new Set());
-    // The claim of the dead process ends below.
+    // Keeps the claim of the dead process until both digests were sent.
     await database.query(`UPDATE pending_deliveries SET due_at = 'infinity' WHERE account_id = $1`, [
       accountId,
     ]);

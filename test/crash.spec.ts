@@ -16,8 +16,8 @@ import { setStage, openCustomer, type Customer, type Stage } from './scenario.js
 const BURSTS: { title: string; killPoints: [service: ServiceName, failpoint: string][] }[] = [
   {
     title:
-      'polling and billing after their append and before the tables, analysis after the publish and before the ack, ' +
-      'delivery after the POST and before its record',
+      'polling and billing after their append and before the change of their tables, ' +
+      'analysis after the publish and before the acknowledgement, delivery after the POST and before its record',
     killPoints: [
       ['polling', 'polling-after-append-before-projection:1'],
       ['billing', 'billing-after-append-before-projection:1'],
@@ -92,7 +92,7 @@ describe('a burst loses no data after kill -9 of', () => {
     await expectNothingLost(stage, customer, brand);
   }, 120_000);
 
-  it('keywords after the append and before the tables: the new keyword exists', async () => {
+  it('keywords after the append and before the change of its tables: the new keyword exists', async () => {
     stage.simulator.world.publish('hackernews', { kind: 'comment', text: 'The Ghost Ship sails' });
     await programs.get('keywords')?.stop();
     const doomed = beginProgram(

@@ -66,7 +66,7 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   return { page, faults };
 }
 
-/** The minified code of axe, which each page gets. It is half as large as `axe.source`. */
+/** The minified code of axe, which checks the accessibility of a page. It is half as large as `axe.source`. */
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const ALL_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /** The only rule in `ALL_RULES` that depends on colours. */
@@ -74,7 +74,7 @@ const COLOURS = ['color-contrast'];
 
 /**
  * Returns the serious and critical findings of axe in the page, as text; empty if there are none.
- * @param rules their ids, or their tags
+ * @param rules the ids or the tags of the rules that axe checks
  */
 export async function seriousFindings(page: Page, rules = ALL_RULES): Promise<string[]> {
   if (await page.evaluate('!globalThis.axe')) await page.evaluate(AXE);

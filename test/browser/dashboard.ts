@@ -68,7 +68,7 @@ export class Dashboard {
   }
 }
 
-/** Waits until the skeletons have disappeared, so that the data is shown. */
+/** Waits until the page shows its data instead of skeletons (grey placeholders). */
 const settled = (page: Page) =>
   until('the page is loaded', async () => {
     // Before the page is drawn, it has no skeletons either. So the heading is checked first.

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 
-/** A field of the editor: its section, its label, and its place if several fields have this label. */
+/** A field of the editor: its section, its label, and its index (from 0) if several fields have this label. */
 type Field = readonly [section: string, label: string, place?: number];
 
 const WHAT = 'What to listen for';

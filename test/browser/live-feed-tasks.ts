@@ -4,7 +4,7 @@ import { openPage } from './chromium.js';
 import { call, OWNER } from './installation.js';
 import type { FirstMember } from './first-member.js';
 
-/** Fields of a post that an attacker controls, each with something that would run or mislead. */
+/** Fields of a post that an attacker controls, each with a text that tries to run code or to mislead the reader. */
 const HOSTILE = {
   title: '<img src=x onerror="window.hit=1"> Umbra Lamp <script>window.hit=2</script>',
   text: `\u202eesrever Umbra Lamp <svg onload="window.hit=3"> ${'A'.repeat(65_000)}`,

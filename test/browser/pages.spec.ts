@@ -48,7 +48,7 @@ describe('the pages of the dashboard', () => {
   beforeAll(() => dashboard.begin(MENTIONS), 120_000);
   afterAll(() => dashboard.end());
 
-  it('have no serious finding of axe with the light and the dark theme', async () => {
+  it('have no serious accessibility fault with the light and the dark theme', async () => {
     const { page, faults } = await dashboard.open('feed');
     const findings: Record<string, string[]> = {};
     for (const [path, title] of PAGES) {
@@ -71,7 +71,7 @@ describe('the pages of the dashboard', () => {
   });
 
   it.each(['sign-in', 'sign-up', 'reset-password'])(
-    'have no serious finding before the sign-in: %s',
+    'have no serious accessibility fault before the sign-in: %s',
     async (path) => {
       const { page } = await openPage(dashboard.installation.browser);
       weights.set(path, await dashboard.visit(page, path));

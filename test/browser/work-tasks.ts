@@ -130,8 +130,8 @@ export function workTasks(firstMember: FirstMember): void {
 }
 
 /**
- * Answers like a backtest in which a rule fires rarely: the page before its mentions is empty, and the page
- * after them too.
+ * Answers like a backtest in which a rule fires rarely: the first and the third page are empty, and the second and the
+ * fourth page have mentions.
  */
 async function withEmptyPages(route: Route): Promise<void> {
   const url = new URL(route.request().url());

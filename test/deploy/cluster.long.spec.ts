@@ -147,7 +147,7 @@ describe('the services of compose.yaml with three nats-servers', () => {
     );
   });
 
-  it('leave no server without a copy', async () => {
+  it('end with all data on each server', async () => {
     for (const name of NATS_NAMES) await cluster.isHealthy(name);
   }, 200_000);
 });

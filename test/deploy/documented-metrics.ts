@@ -1,6 +1,6 @@
 import { read } from './deployment-files.js';
 
-/** The metrics in the tables of docs/operations.md, each with its labels in alphabetical order. */
+/** Returns the metrics in the tables of docs/operations.md, each with its labels in alphabetical order. */
 export function documentedMetrics(): Map<string, string[]> {
   const cells = read('docs/operations.md')
     .split('\n')
@@ -12,7 +12,7 @@ export function documentedMetrics(): Map<string, string[]> {
   return new Map(named.map(([, name = '', labels]) => [name, labels?.split(',').sort() ?? []]));
 }
 
-/** The name without the suffix that Prometheus adds to a histogram. */
+/** Returns the name without the suffix that Prometheus adds to a histogram. */
 export function withoutHistogramSuffix(name: string): string {
   return name.replace(/_(bucket|count|sum)$/, '');
 }

@@ -38,7 +38,7 @@ export interface DeliveriesUnderTest {
     more?: { secondsAgo?: number; push?: boolean; type?: string },
   ): Promise<{ id: string; bytes: Buffer }[]>;
   attempts(accountId?: string): Promise<Attempt[]>;
-  /** Ada's signing secret. */
+  /** Returns Ada's signing secret. */
   secret(): Promise<string>;
   /** Waits until the replay has ended. */
   ended(id: string, tenant?: Tenant): Promise<Json>;
@@ -46,6 +46,7 @@ export interface DeliveriesUnderTest {
 }
 
 /**
+ * Starts the interface, the other services and the receiver.
  * @param withDelivery false if the spec runs delivery itself
  * @param more returns more settings. Called with an empty text for the services of the interface, and with the address
  *   of the gateway for the other services

@@ -80,7 +80,7 @@ describe('the list of deliveries', () => {
     expect(all.map(({ eventId }) => eventId).sort()).toEqual(events.map(({ id }) => id).sort());
   });
 
-  it('shows attempts that were recorded before targets existed', async () => {
+  it('shows attempts that an older version recorded without a target', async () => {
     const keyword = await setup.keyword(null);
     const eventId = newId();
     const attempt = create(AttemptSchema, {
@@ -106,7 +106,7 @@ describe('the list of deliveries', () => {
     });
   });
 
-  it('shows every attempt of a message that contains a group', async () => {
+  it('shows every attempt of a message that contains a group of attempts', async () => {
     const keyword = await setup.keyword(null);
     const attempts = [1, 2, 3].map((number) => ({
       attemptId: newId(),
@@ -124,8 +124,8 @@ describe('the list of deliveries', () => {
     }));
     const subject = subjectOf('ATTEMPTS', setup.ada.accountId, keyword.watchId);
     const group = toBinary(AttemptSchema, create(AttemptSchema, { attempts }));
-    // With two message ids the group is stored twice, as after the end of the server's window of message ids. No row
-    // must be returned twice.
+    // With two message ids the group is stored twice. This also happens if one id is sent again after the server has
+    // forgotten it. No row must be returned twice.
     for (const messageId of [newId(), newId()]) await setup.store.publish(subject, group, messageId);
     const [, , last] = attempts;
     await setup.store.publish(

@@ -95,7 +95,7 @@ describe('the OpenAPI description', () => {
     expect(routes.sort()).toEqual(operations.map(({ method, path }) => `${method} ${path}`).sort());
   });
 
-  it('has a most specific route, which the tests find if several routes match a path', () => {
+  it('gives the tests the most specific route if several routes match a path', () => {
     expect(routeOf('/v1/keywords/estimate')).toBe('/v1/keywords/estimate');
     expect(routeOf('/v1/keywords/1?x=/')).toBe('/v1/keywords/{id}');
     expect(routeOf('/v1/ai_answers/watches/1/answers')).toBe('/v1/ai_answers/watches/{id}/answers');

@@ -15,7 +15,7 @@ import { keywordWarningTasks } from './keyword-warning-tasks.js';
 
 let service: InterfaceUnderTest;
 let ada: Tenant;
-/** On an installation that allows no private addresses. */
+/** An account on an installation that allows no private addresses. */
 let guarded: Tenant;
 let guardedService: InterfaceUnderTest;
 

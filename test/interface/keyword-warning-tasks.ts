@@ -35,7 +35,7 @@ export function keywordWarningTasks(service: () => InterfaceUnderTest, ada: () =
       expect((await ada().api.patch(`/v1/queries/${made.body.id}`, made.body)).status).toBe(200);
     });
 
-    it('name a text of the agent step whose maxLength is larger than a text can be, and the keyword keeps the value', async () => {
+    it('name a text field of the agent step whose maxLength is above the maximum, and the keyword keeps the value', async () => {
       const sent = {
         ...keywordBody({ global_criteria: { market: 'global', query: newId() } }),
         ai_step: {

@@ -36,7 +36,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     expect(await listed('label=hidden')).toContain(id);
   });
 
-  it('corrects readings, by which lists then filter, and removes the corrections with null [readings.corrections]', async () => {
+  it('corrects readings, so that lists filter by the corrected readings, and removes the corrections with null [readings.corrections]', async () => {
     const id = await mention({ sentiment: 'negative' });
     const { body } = await patch(id, { sentiment: 'positive', intent: 'praise', relevance: 0 });
     expect(body.corrected).toEqual(['sentiment', 'intent', 'relevance']);

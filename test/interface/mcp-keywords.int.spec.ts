@@ -67,7 +67,7 @@ describe('a keyword that an agent creates', () => {
     });
   });
 
-  it('can be changed, with its price before and after in the answer, paused, resumed, retired and purged [mcp.delete]', async () => {
+  it('can be changed (the answer has the price before and after), paused, resumed, retired and purged [mcp.delete]', async () => {
     const estimate = await call('estimate_keyword', { keyword });
     const { id } = (await call('create_keyword', { keyword, estimate_token: estimate.estimate_token }))
       .keyword;
@@ -95,7 +95,7 @@ describe('a keyword that an agent creates', () => {
 });
 
 describe('the daily limit of an API key', () => {
-  // 30 credits a day.
+  // 24 credits a day.
   const priced = (name: string) =>
     keywordBody({ name, refresh_interval_seconds: 3600, sources: [{ source: 'hackernews', enabled: true }] });
   const expensive = (name: string) => ({ ...priced(name), refresh_interval_seconds: 1440 });

@@ -93,11 +93,11 @@ describe('a lone watch that exceeds a smaller plan', () => {
 });
 
 describe('a smaller plan that the tables do not contain yet', () => {
-  it('is enforced when the tables follow', async () => {
+  it('is enforced as soon as the tables contain it', async () => {
     const ada = await service.tenant('solo');
     const keyword = await made(ada);
     const subject = subjectOf('ACCOUNTS', ada.accountId);
-    // While a transaction has this lock, the tables cannot follow.
+    // While a transaction has this lock, the tables cannot be updated.
     const held = database.createQueryRunner();
     await held.startTransaction();
     await held.query('SELECT 1 FROM projection_positions WHERE subject = $1 FOR UPDATE', [subject]);

@@ -148,7 +148,7 @@ async function inClickHouse(): Promise<string[]> {
   return found;
 }
 
-/** Files of NATS that still contain the marker. */
+/** Returns the files of NATS that still contain the marker. */
 function inFiles(): string[] {
   const { natsDirectory } = service.stores;
   return readdirSync(natsDirectory, { recursive: true, withFileTypes: true })
@@ -158,7 +158,7 @@ function inFiles(): string[] {
     .map((path) => `nats ${path.slice(natsDirectory.length)}`);
 }
 
-/** Parts of ClickHouse that no query reads any more, but whose files still exist, each with the reason. */
+/** Returns the parts of ClickHouse that no query reads any more, but whose files still exist, each with the reason. */
 async function oldParts(): Promise<Map<string, string>> {
   const parts = await selectRows<{ name: string; why: string }>(
     service.clickhouse,

@@ -186,7 +186,7 @@ export function replayFaultTasks(scene: ReplaysScene): void {
       for (const service of joined) await service.stop();
     });
 
-    it('continues from its last turn after its process died, and sends each event at least once [replays.resumes]', async () => {
+    it('continues after its process died, and sends each event at least once [replays.resumes]', async () => {
       const keyword = await scene.setup.keyword(null);
       const events = await scene.setup.events(keyword, 10);
       const { id } = await replay({

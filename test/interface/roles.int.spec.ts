@@ -18,7 +18,7 @@ const OPEN = [
   '/v1/auth/password/reset',
   '/v1/auth/password/reset/confirm',
 ];
-/** Routes that need a session, so that no API key can use them. */
+/** Routes that need a session. No API key can use them. */
 const NEED_SESSION =
   /^\/v1\/(auth|keys|members|invitations|signing-secret|audit-log)(\/|$)|^\/v1\/(account\/plan|credits\/packs)$/;
 const OWNERS_READ = /^\/v1\/(invitations|signing-secret|audit-log)/;
@@ -27,7 +27,7 @@ const OWNERS_WRITE = /^\/v1\/(account|credits|members|invitations|signing-secret
 type Operation = (typeof operations)[number];
 const changes = ({ method, path }: Operation) => method !== 'GET' && !/\/(estimate|lookup)$/.test(path);
 
-/** Whether a member with this role is refused. */
+/** For each role: returns true if an operation is refused to a member with this role. */
 const REFUSED: Record<string, (operation: Operation) => boolean> = {
   viewer: (operation) =>
     changes(operation)
@@ -55,7 +55,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-/** Sends a request that would change nothing that exists, and returns the status. */
+/** Sends a request with an empty body and with unknown ids, and returns the status. */
 async function statusOf({ method, path }: Operation, headers: Record<string, string>): Promise<number> {
   const filled = path.replace('{source}', 'hackernews').replaceAll(/\{\w+\}/g, newId());
   const answer = await request(service.url + filled, {

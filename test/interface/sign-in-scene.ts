@@ -10,7 +10,7 @@ import { firstOwner } from './people.js';
 /** The email address of the first owner. */
 export const EMAIL = 'ada@example.org';
 
-/** @returns the statuses of answers, sorted */
+/** Returns the statuses of answers, sorted. */
 export const statuses = (answers: { status: number }[]) => answers.map(({ status }) => status).sort();
 
 /** The interface, its owner, and gateways behind a trusted proxy. The tests of signing in share them. */
@@ -21,8 +21,8 @@ export class SignInScene {
   /** A gateway behind a trusted proxy. The proxy sends the client's address. */
   proxied!: string;
   /**
-   * Two more such gateways, for the tests with many failed sign-ins. A gateway keeps the state of an attack
-   * for two seconds.
+   * Two more gateways behind this proxy, for the tests with many failed sign-ins. A gateway keeps the state of an
+   * attack for two seconds.
    */
   attacked!: string;
   alsoAttacked!: string;
