@@ -48,7 +48,7 @@ it('after a kill in the middle of a replay, the next delivery service sends each
   const bytesOf = new Map(events.map((event) => [event.id, event.bytes]));
   for (const { headers, body } of setup.receiver.received)
     expect(body.equals(bytesOf.get(String(headers['webhook-id'])) ?? Buffer.alloc(0))).toBe(true);
-  // The interrupted turn was sent twice, but the first deliveries of the events are in order.
+  // Some events were sent twice because of the kill, but the first deliveries of the events are in order.
   const first = [...new Set(setup.receiver.received.map(({ headers }) => headers['webhook-id']))];
   expect(first).toEqual(events.map((event) => event.id));
   expect(setup.receiver.received.length).toBeGreaterThan(EVENTS);

@@ -202,7 +202,7 @@ describe('answers of Perplexity', () => {
     expect(sources.map(({ url }) => url)).toEqual(cites.map(([url]) => url));
   });
 
-  it('cite every page if they have no marks, and are also read if one of the two lists is missing', () => {
+  it('cite every page if they have no marks, and are also read if `citations` or `search_results` is missing', () => {
     expect(read('perplexity', perplexityAnswer({ text: 'Acme.', cites })).citations.length).toBe(3);
     const bare = { ...perplexityAnswer({ text: 'Acme [1].', cites }), search_results: undefined };
     expect(read('perplexity', bare).citations).toEqual([{ url: 'https://p.example/1', title: '' }]);

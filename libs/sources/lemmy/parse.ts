@@ -21,16 +21,16 @@ export interface ResponseOrigin {
   now: Date;
 }
 
-/** Things of one kind on a page, newest first. */
+/** The posts or the comments of a page, newest first. */
 export interface Part {
   /**
-   * Number of things on the page, including those that cannot become items. Pinned things are not counted, because
-   * they come first regardless of their age.
+   * Number of posts or comments, including those that cannot become items. Pinned posts are not counted, because they
+   * come first regardless of their age.
    */
   count: number;
-  /** Ids of things that are not pinned. */
+  /** The ids, without those of pinned posts. */
   itemIds: string[];
-  /** ISO 8601: publication of the oldest thing that is not pinned. */
+  /** ISO 8601: publication of the oldest post or comment that is not pinned. */
   oldest: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface LemmyPage {
   cursor: string | undefined;
 }
 
-// The clock of a server can be fast by this much. A thing with a later time becomes an item without a time.
+// The clock of a server can be fast by this much. A post or comment with a later time becomes an item without a time.
 const CLOCK_SKEW_MS = 300_000;
 
 /**
@@ -196,7 +196,7 @@ function itemOf({ view, post, comment, apId, title, publishedAt, origin }: ViewP
   });
 }
 
-// v3 has separate "counts"; v4 has them in the thing itself.
+// v3 sends the counts in a separate object "counts"; v4 sends them in the post or comment itself.
 function countsOf(view: JsonRecord, thing: JsonRecord, replies: string) {
   const counts = recordOf(view['counts']) ?? thing;
   return {

@@ -257,8 +257,8 @@ function memoryOf(feedUrl: string, context: FetchContext): FeedMemory {
 function remember(feedUrl: string, context: FetchContext, memory: FeedMemory): void {
   const { state } = context;
   state['feeds'] = { ...recordOf(state['feeds']), [feedUrl]: memory };
-  // The state of a failed check is not stored. The check of a search whose only feed is gone always fails, so the
-  // session also stores this time.
+  // The state of a failed check is not stored. If the only feed of a search is gone, every check of this search fails.
+  // So the session also stores when the feed answered 410.
   if (memory.gone) goneFeedsOf(context).set(feedUrl, memory.gone);
 }
 

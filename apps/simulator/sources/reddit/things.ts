@@ -5,7 +5,7 @@ import { paragraphsHtml } from '../shared/markup.js';
 const SITE = 'https://www.reddit.com';
 const IDS = '0123456789abcdefghijklmnopqrstuvwxyz';
 
-/** Keys of every thing that have no meaning in the simulator, with recorded values. */
+/** Keys that every post and comment has, and that the simulator does not use, with recorded values. */
 const COMMON = {
   all_awardings: [],
   approved_at_utc: null,
