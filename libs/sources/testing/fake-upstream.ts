@@ -6,7 +6,9 @@ import { createUpstreamHttp, type UpstreamHttpOptions } from '../shared/upstream
 
 // Only for specs: an upstream whose responses come from a function, and the real HTTP client of a source that calls it.
 
-/** A response of the fake upstream, or a network error. The default status is 200. An object as `body` is sent as JSON. */
+/**
+ * A response of the fake upstream, or a network error. The default status is 200. An object as `body` is sent as JSON.
+ */
 export type FakeAnswer =
   | {
       status?: number;
