@@ -1,4 +1,4 @@
-/** The modes of a keyword's channel that send several events together. */
+/** The modes in which a keyword sends several events to a channel together. */
 export const DIGEST_MODES = ['hourly', 'daily', 'daily_brief', 'weekly_report'] as const;
 export type DigestMode = (typeof DIGEST_MODES)[number];
 
@@ -60,7 +60,7 @@ export interface DigestGroup {
   stories: DigestStory[];
 }
 
-/** Items that tell the same story. */
+/** The items of one story. */
 export interface DigestStory {
   /** Null for an item without a story. */
   storyId: string | null;

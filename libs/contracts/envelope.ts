@@ -87,11 +87,11 @@ export interface Envelope {
   article: object | null;
   answer: object | null;
   previousPrice: number | null;
-  /** ISO 8601 UTC: when the item was collected. */
+  /** ISO 8601 UTC: when the item was collected. For an event of a keyword: when the event happened. */
   occurredAt: string;
   /** The answer of the agent step; null if there was no agent step. */
   ai: object | null;
-  /** Absent if nothing classified the item. */
+  /** Absent if no reader classified the item. */
   analysis?: object;
 }
 
@@ -110,7 +110,7 @@ export interface AlertData {
   window: { from: string; to: string };
   /** Number of mentions in the window; for `sentiment_shift`, only negative mentions count. */
   observed: number;
-  /** The expected number; 0 without history. */
+  /** The expected number of mentions in the window; 0 if there is no history. */
   baseline: number;
   /** `observed` divided by `baseline`; null if the baseline is 0. */
   multiple: number | null;

@@ -18,7 +18,7 @@ import { ReadingFactSchema } from './gen/earshot/readings/v1/reading_pb.js';
 import { ReplayDecisionSchema, ReplayEventSchema } from './gen/earshot/replays/v1/replay_pb.js';
 
 /**
- * A stored message of an earlier version, and its content. Never change such a message: streams keep such messages for
+ * A stored message of an earlier version, and its content. Never change a fixture, because streams keep messages for
  * months.
  */
 interface Fixture {
@@ -54,7 +54,7 @@ const fixtures = readdirSync(directory)
     JSON.parse(readFileSync(new URL(file, directory), 'utf8')) as Fixture,
   ]);
 
-/** Returns the kinds of event that a decision can contain. */
+/** Returns the names of the fields in the first `oneof` of the schema: the kinds of event, or the causes of a movement. */
 function kindsOf(schema: DescMessage): string[] {
   return (schema.oneofs[0]?.fields ?? []).map((field) => field.localName);
 }

@@ -6,7 +6,7 @@ import {
   PushedEventSchema,
 } from './gen/earshot/events/v1/event_pb.js';
 
-/** The type on the wire: a message and bytes are both written with their length. */
+/** Returns the type of a field in the encoded message. Messages and bytes are encoded in the same way, so both are `bytes`. */
 function wireTypeOf(field: DescField): string {
   if (field.fieldKind === 'message') return 'bytes';
   if (field.fieldKind === 'scalar') return field.scalar === 12 ? 'bytes' : `scalar ${field.scalar}`;

@@ -1,7 +1,7 @@
 import book from './price-book.json' with { type: 'json' };
 import type { SourceId } from './sources.js';
 
-/** The plans, in their order. */
+/** The plans, from the smallest to the largest. */
 export const PLANS = ['free', 'solo', 'growth', 'pro', 'unlimited'] as const;
 export type Plan = (typeof PLANS)[number];
 
@@ -23,7 +23,7 @@ export function limitsOf(plan: string): PlanLimits {
   return book.plans[plan];
 }
 
-/** Returns whether the price book has such a plan. */
+/** Returns true if the price book has a plan with this name. */
 export function isPlan(name: string): name is Plan {
   return (PLANS as readonly string[]).includes(name);
 }
@@ -77,7 +77,7 @@ export function creditsPerFirstScanItem(source: SourceId): number | undefined {
   return (book.creditsPerFirstScanItem as Partial<Record<SourceId, number>>)[source];
 }
 
-/** Groups of sources with the same shortest interval of checks, by plan. */
+/** Groups of sources. In each plan, all sources of a group have the same shortest interval. */
 export type FloorGroup = 'open' | 'social' | 'vinted' | 'ai_answers';
 
 /**
@@ -108,7 +108,8 @@ function floorGroupOf(source: SourceId): FloorGroup {
 /**
  * Returns the price of a lookup, in credits.
  * @param operation for example `x.tweets`
- * @throws Error if the price book has no price for it
+ * @param found number of objects that the lookup found
+ * @throws Error if the price book has no price for the operation
  */
 export function creditsOfLookup(operation: string, found: number): number {
   const rate = (book.lookups as Record<string, { base: number; perFound: number } | undefined>)[operation];

@@ -1,4 +1,4 @@
-/** The stance of a mention toward the keyword's subject; with `subjectRole: topic` the mood of its text. */
+/** The stance of a mention toward the keyword's subject. If `subjectRole` is `topic`: the mood of the mention's text. */
 export const SENTIMENTS = ['positive', 'negative', 'neutral', 'mixed'] as const;
 export type Sentiment = (typeof SENTIMENTS)[number];
 

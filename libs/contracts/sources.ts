@@ -32,5 +32,5 @@ export const MATCH_MODES = ['platform', 'word', 'contains'] as const;
 /** One of these modes. */
 export type MatchMode = (typeof MATCH_MODES)[number];
 
-/** The mode of a search that names none: precise results are more important than many results. */
+/** The mode of a search without a mode: precise results are more important than many results. */
 export const DEFAULT_MATCH_MODE: MatchMode = 'word';

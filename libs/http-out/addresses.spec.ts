@@ -41,7 +41,7 @@ describe('the client, with an address in the URL,', () => {
     'localhost',
     'LOCALHOST.',
     'a.localhost',
-  ])('never reaches a server on this machine as %s', async (host) => {
+  ])('never reaches a server on this machine through the host name %s', async (host) => {
     const server = await loopbackServer();
     expect(await faultOf(guardedClient().request(get(`http://${host}:${server.port}/`)))).toMatch(
       /^blocked: /,
@@ -88,7 +88,7 @@ describe('the client, with an address in the URL,', () => {
 });
 
 describe('the client, with addresses from DNS,', () => {
-  it('refuses a name if any of its answers is private', async () => {
+  it('refuses a name if one of its addresses is private', async () => {
     let answers: string[] = [];
     const http = guardedClient({ resolve: () => Promise.resolve(answers) });
     let names = 0;
@@ -107,7 +107,7 @@ describe('the client, with addresses from DNS,', () => {
     );
   });
 
-  it('connects to the checked address, and not to one of a later lookup', async () => {
+  it('connects to the checked address, and not to an address from a later lookup', async () => {
     const server = await allowedServer((_, response) => response.end('outside'));
     const answers = [['127.0.0.2'], ['127.0.0.1']];
     let lookups = 0;

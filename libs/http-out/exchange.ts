@@ -29,7 +29,7 @@ export interface ExchangeBounds {
 /** Called exactly once, with an error or with a response. The call can be synchronous: before `exchange` returns. */
 export type AnswerCallback = (error: OutboundError | undefined, answer?: Answer) => void;
 
-/** Sends one request. Calls back by the deadline at the latest, whatever the other side does. */
+/** Sends one request. Calls `callback` at the deadline at the latest, whatever the server does. */
 export function exchange(
   dispatcher: Dispatcher,
   options: Dispatcher.DispatchOptions,

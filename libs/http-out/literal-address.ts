@@ -5,8 +5,7 @@ import { isLocalhost, LOOPBACK } from './localhost.js';
 /**
  * Returns why an address can never be reached: its host is a literal address that the policy refuses, or `localhost` if
  * the policy refuses both addresses of `localhost`. Does not check other names, because they are looked up when a
- * request connects.
- * @param url if it is not a URL, the result is undefined
+ * request connects. Returns undefined if the address is not refused, or if it is not a URL.
  */
 export function literalAddressFault(url: string, permits: AddressPolicy): string | undefined {
   if (!URL.canParse(url)) return undefined;

@@ -46,7 +46,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 const TIMEOUT_CODES = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
-/** Converts an error of the layers below to an `OutboundError` that names the host. */
+/** Converts an error of Node or undici to an `OutboundError` that names the host. */
 export function toOutboundError(error: unknown, host: string): OutboundError {
   if (error instanceof OutboundError) return error;
   const code = codeOf(error);

@@ -156,7 +156,7 @@ describe('connections', () => {
     expect(text(own.bytes)).toBe('own');
   });
 
-  it('end when the client is closed, and nothing is sent after it', async () => {
+  it('end when the client is closed, and nothing is sent afterwards', async () => {
     const server = await allowedServer(() => undefined);
     const http = guardedClient();
     const pending = faultOf(http.request(get(server.origin)));

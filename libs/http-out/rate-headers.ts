@@ -1,4 +1,4 @@
-/** Rate limits in the headers of a response. A key is absent without such a header. Times are at most 24 hours. */
+/** Rate limits in the headers of a response. A key is absent if no header states it. Times are at most 24 hours. */
 export interface RateHeaders {
   /** Requests left in the current window. */
   remaining?: number;
@@ -11,7 +11,7 @@ export interface RateHeaders {
 // A larger "reset" is a time in epoch seconds (bluesky, github); a smaller one is a number of seconds from now
 // (reddit).
 const FIRST_EPOCH_SECONDS = 1_000_000_000;
-// Maximum wait. A longer wait is taken for a broken header, which would otherwise disable the source.
+// Maximum wait. Longer waits are shortened to this one, because a broken header must not disable the source.
 const MAX_WAIT_MS = 24 * 3_600_000;
 
 /** Reads `Retry-After` and the known spellings of rate-limit headers. Unreadable values count as absent. */

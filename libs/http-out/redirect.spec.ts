@@ -40,7 +40,7 @@ describe('redirects', () => {
     expect(await faultOf(guardedClient().request(request))).toMatch(/^blocked: /);
   });
 
-  it('report as a permanent move only the redirects before the first temporary one', async () => {
+  it('count as a permanent move only up to the first temporary redirect', async () => {
     const steps: Record<string, [number, string]> = {
       '/a': [301, '/b'],
       '/b': [308, '/c'],
@@ -102,7 +102,7 @@ describe('redirects', () => {
     expect(JSON.parse(text(answer.bytes))).toEqual(['GET', null, 'yes']);
   });
 
-  it('are rerouted hop by hop, and reported with their original addresses', async () => {
+  it('are rerouted one by one, and reported with their original addresses', async () => {
     const proxy = await loopbackServer((request, response) => {
       if (request.url === '/feed')
         response.writeHead(301, { location: 'https://new.example/feed2?a=1' }).end();

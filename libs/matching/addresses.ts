@@ -99,7 +99,7 @@ function emailFrom(text: string, start: number, at: number, to: number): Address
   while (end < to && (isHostUnit(text.charCodeAt(end)) || isHostInner(text.charCodeAt(end)))) end += 1;
   while (end > at + 1 && isHostInner(text.charCodeAt(end - 1))) end -= 1;
   const host = text.slice(at + 1, end);
-  // `bob@acme` without a dot is prose; an address has a dot after the @.
+  // `bob@acme` is not an email address, because there is no dot after the @.
   return host.includes('.') && /^[\p{L}\p{N}]/u.test(host) ? { start, end } : undefined;
 }
 

@@ -35,7 +35,7 @@ export function hashOf(units: Uint16Array, from: number, to: number): number {
   return mixed(hash);
 }
 
-/** Does the last step of a hash. It mixes the high bits into the low bits, which tables use. */
+/** Does the last step of a hash: mixes the high bits into the low bits, because tables use only the low bits. */
 export function mixed(hash: number): number {
   return hash ^ (hash >>> 15);
 }

@@ -1,13 +1,13 @@
 /**
  * The kinds of code points. `space` to `hangul` occur in folded text (see `fold.ts`); the others only during folding.
- * The order matters: kinds from `word` on join with their own kind.
+ * The order matters: adjacent characters of the same kind form one word if this kind is `word` or a later one.
  */
 export const Kind = {
   unknown: 0,
   space: 1,
   dash: 2,
   other: 3,
-  /** A letter of a script that is written without spaces: every boundary beside it is a word boundary. */
+  /** A letter of a script that is written without spaces. A word can begin before, and end after, each such letter. */
   unspaced: 4,
   /** Belongs to the preceding character: a mark, the tail of an emoji, the second half of a surrogate pair. */
   extend: 5,

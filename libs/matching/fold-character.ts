@@ -1,4 +1,4 @@
-// Half of a surrogate pair becomes this character. Text encoders do the same.
+// A half of a surrogate pair without its other half becomes this character. Text encoders do the same.
 export const REPLACEMENT_CHARACTER = '\ufffd';
 
 const REPLACED = new Map<number, string>([

@@ -63,7 +63,8 @@ export class Folder implements FoldedText {
   }
 
   /**
-   * Handles the common case, one unit to one unit. Stops before a unit that needs more work and returns its position.
+   * Handles the common case, in which one unit becomes one unit. Stops before a unit that needs more work, and returns
+   * the position of that unit.
    */
   private takeSimple(text: string, from: number): number {
     const { units, kinds, starts, ends } = this;

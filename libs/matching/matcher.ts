@@ -25,7 +25,7 @@ export interface MatchableText {
   title: string;
   text: string;
   /**
-   * True if the title is the title of the parent post: only searches in mode `platform` search it for terms.
+   * True if the title is the title of the parent post. Only searches in mode `platform` search such a title for terms.
    */
   titleOfParent?: boolean;
 }
@@ -72,7 +72,7 @@ export function compile(searches: readonly SearchTerms[]): Matcher {
   return new IndexedMatcher(searches);
 }
 
-/** Returns the terms of a search with these criteria, in their mode or in the default mode. */
+/** Returns the terms of a search with these criteria. If the criteria have no known mode, the default mode is used. */
 export function searchTermsOf(
   key: string,
   criteria: Pick<Criteria, 'match' | 'query' | 'terms'>,
@@ -98,7 +98,7 @@ interface Progress {
 
 class IndexedMatcher implements Matcher {
   private readonly keys: string[];
-  /** What must be found for each search to match. */
+  /** For each search, by its number: whether the query and one of the terms must be found. */
   private readonly needs: { query: boolean; term: boolean }[];
   /** Searches that match every post. */
   private readonly always: number[] = [];

@@ -41,14 +41,14 @@ describe('mutes', () => {
     expect(muted({ value: 'acme', target: 'author', match: 'word' }, bluesky)).toBe(true);
   });
 
-  it('never match a post without the author or community that they test, and never match by an empty value', () => {
+  it('never match if the post has no author or community to compare, or if their value is empty', () => {
     const anonymous = { source: 'rss', title: '', text: '' };
     expect(muted({ value: 'ada', target: 'author', match: 'contains' }, anonymous)).toBe(false);
     expect(muted({ value: 'ada', target: 'community' }, anonymous)).toBe(false);
     expect(muted({ value: '\u200b', match: 'contains' })).toBe(false);
   });
 
-  it('apply to one source only if they name it, and the outcome of each mute is reported in order', () => {
+  it('apply only to the source that they name, or to all sources; the outcome of each mute is reported in order', () => {
     const mutes: MuteRule[] = [
       { value: 'acme', source: 'hackernews' },
       { value: 'nothing', target: '', match: '' },

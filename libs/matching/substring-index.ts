@@ -41,7 +41,7 @@ export class SubstringIndex {
       if (node === ROOT) continue;
       for (let end = termAt[node]! === NONE ? shorter[node]! : node; end !== NONE; end = shorter[end]!) {
         const term = termAt[end]!;
-        // An e with a separate accent that does not compose is not the letter e.
+        // A letter with a separate accent is another letter, even if both do not compose to one character.
         if (at + 1 < length && isDiacritic(units[at + 1]!)) continue;
         found(term, at + 1 - this.lengths[term]!, at + 1);
       }

@@ -47,7 +47,7 @@ export interface Anchor {
 /** A folded term, split at gaps. Its segments are compared unit by unit. */
 export interface TermShape {
   segments: Uint16Array[];
-  /** All words and pairs of the term; its single characters if it has none. Not empty if the term is not blank. */
+  /** All words and pairs of the term. If there are none: its single characters. Not empty if the term is not blank. */
   anchors: Anchor[];
 }
 

@@ -7,15 +7,15 @@ import type { Anchor } from './term.js';
 /** Receives each position of a term, in folded code units. The positions of one term are ordered by `start`. */
 export type OnFound = (term: number, start: number, end: number) => void;
 
-// A term that begins with one of these is not found directly after a word: `.net` not in `acme.net`, `@acme` not in
-// `bob@acme`.
+// A term that begins with one of these is not found directly after a word. For example, `.net` is not found in
+// `acme.net`, and `@acme` is not found in `bob@acme`.
 const NEEDS_FREE_START = new Set(['.', '#', '@', '$'].map((char) => char.charCodeAt(0)));
 
 /**
  * Finds whole words and phrases. Each term has one anchor: its token that the fewest other terms contain. A text is
  * read token by token, and only terms whose anchor equals the token are compared. So the time for a text depends on its
- * length and on the terms with these anchors, and the memory on all terms. Terms are numbered in the given order, and
- * must be folded.
+ * length and on the number of compared terms. The memory depends on all terms. Terms are numbered in the given order,
+ * and must be folded.
  */
 export class WordIndex {
   private segmentUnits = new Uint16Array(0);

@@ -7,7 +7,7 @@ const CONSEQUENCES = ['25P02', '26000'];
 import type { Database, Tx } from './database.js';
 
 /**
- * Waits for statements of one transaction that need no result of each other. Each member can consist of several
+ * Waits for statements of one transaction that do not need each other's results. Each member can consist of several
  * statements. Postgres gets the first statement of each member in one write, and runs these statements in the order of
  * the members. Waits for all members even if one fails, so that no statement runs after the end of the transaction.
  * @throws the error that made the transaction fail
@@ -23,7 +23,7 @@ export async function together<T extends readonly unknown[]>(
   return results.map((result) => (result as PromiseFulfilledResult<unknown>).value) as unknown as T;
 }
 
-/** Runs reads that need no result of each other on one connection, so that they share a write. */
+/** Runs reads that do not need each other's results on one connection, so that one write sends them all. */
 export async function readTogether<T extends readonly unknown[]>(
   database: Database,
   reads: (connection: Tx) => readonly [...{ [K in keyof T]: Promise<T[K]> }],

@@ -36,7 +36,7 @@ export interface PreparedItem extends RelevanceText {
   english: boolean;
 }
 
-/** Reads one item at a time, on the calling thread. No text makes a method throw. */
+/** Reads one item at a time, on the calling thread. The methods do not throw, whatever text the item has. */
 export class Reader {
   private readonly subjects = new LRUCache<string, RelevanceSubject>({ max: MAX_SUBJECTS });
 

@@ -118,7 +118,7 @@ CREATE TABLE watch_schedule (
   covered_until timestamptz(3),
   is_active boolean NOT NULL DEFAULT true,
   next_due_at timestamptz(3) NOT NULL,
-  -- Sequence of the last check applied here: the condition of the next append.
+  -- Sequence of the last check that is applied here. The next append fails if the stream has a later check.
   check_seq bigint NOT NULL DEFAULT 0,
   last_checked_at timestamptz(3),
   last_status text

@@ -22,7 +22,8 @@ export class Credits1763810000000 implements MigrationInterface {
         balance bigint NOT NULL CHECK (balance >= 0),
         -- When the next pack expires or the period ends: the renewal loop reads it.
         turns_at timestamptz(3) NOT NULL,
-        -- The last message of the account's subject in CREDITS that is applied: the condition of the next append.
+        -- The last message of the account's subject in CREDITS that is applied. The next append fails if the subject has
+        -- a later message.
         seq bigint NOT NULL
       );
       CREATE INDEX credit_balances_turns ON credit_balances (turns_at);

@@ -85,7 +85,7 @@ CREATE TABLE replays (
   message text NOT NULL DEFAULT '',
   -- Null before it begins.
   matched integer,
-  -- Accepted by the receiver; given up; in the index but not in EVENTS.
+  -- Numbers of events. sent: accepted by the receiver. failed: given up. missing: in the index, but not in EVENTS.
   sent integer NOT NULL DEFAULT 0,
   failed integer NOT NULL DEFAULT 0,
   missing integer NOT NULL DEFAULT 0,

@@ -15,7 +15,7 @@ export class CompactSchedule1763900000000 implements MigrationInterface {
       -- The order is: columns of eight bytes, of four, of one, then columns without alignment.
       CREATE TABLE watch_schedule (
         next_due_at timestamptz(3) NOT NULL,
-        -- Sequence of the last check applied here: the condition of the next append.
+        -- Sequence of the last check that is applied here. The next append fails if the stream has a later check.
         check_seq bigint NOT NULL DEFAULT 0,
         -- Time of the first poll; null before it.
         baseline_at timestamptz(3),

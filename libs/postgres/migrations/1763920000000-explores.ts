@@ -26,7 +26,7 @@ export class Explores1763920000000 implements MigrationInterface {
         credits bigint NOT NULL DEFAULT 0,
         message text NOT NULL DEFAULT '',
         ended_at timestamptz(3),
-        -- The replica that asks the source has it until then; or the source waits until then.
+        -- While a replica asks the source: the end of its claim. Otherwise: the source is not asked before this time.
         claimed_until timestamptz(3) NOT NULL DEFAULT 'epoch',
         -- Identifies the claim; null while nobody asks the source.
         claim uuid,

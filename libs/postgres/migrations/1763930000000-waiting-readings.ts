@@ -11,10 +11,11 @@ export class WaitingReadings1763930000000 implements MigrationInterface {
         event_id uuid PRIMARY KEY,
         account_id uuid NOT NULL,
         watch_id uuid NOT NULL,
-        -- Sequence of the question in READINGS, where its content is: the answer is appended on this condition.
+        -- Sequence of the question in READINGS, which stores its content. The append of the answer fails if a later
+        -- message of the event exists.
         seq bigint NOT NULL,
         has_step boolean NOT NULL,
-        -- Then the event is published with what was read until then.
+        -- At this time, the event is published with the readings that exist.
         deadline_at timestamptz(3) NOT NULL,
         -- The next try. Of a claimed question: the end of the claim.
         due_at timestamptz(3) NOT NULL,

@@ -19,7 +19,7 @@ export class AuditLog1763985000000 implements MigrationInterface {
         path text NOT NULL,
         -- The keys of the body, without their values.
         body_keys text[] NOT NULL,
-        -- Of the answer. NULL: the process died before it, so the outcome is unknown.
+        -- The status of the answer. NULL: the process died before the answer, so the outcome is unknown.
         status int,
         request_id text NOT NULL,
         network_address text NOT NULL

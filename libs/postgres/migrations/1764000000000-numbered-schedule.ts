@@ -43,13 +43,14 @@ export class NumberedSchedule1764000000000 implements MigrationInterface {
         account_id uuid NOT NULL UNIQUE
       );
       INSERT INTO schedule_accounts (account_id) SELECT DISTINCT account_id FROM old_schedule ORDER BY account_id;
-      -- Whole seconds since 2000, because a timestamp takes twice the bytes. They end in 2068; from 1970 they would end in 2038.
+      -- Whole seconds since 2000, because a timestamp takes twice the bytes. An integer can count them until 2068. Seconds
+      -- since 1970 would be too large in 2038.
       CREATE FUNCTION second_of(timestamptz) RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE
         AS 'SELECT floor(extract(epoch FROM $1) - 946684800)::integer';
       CREATE FUNCTION time_of(integer) RETURNS timestamptz LANGUAGE sql IMMUTABLE PARALLEL SAFE
         AS 'SELECT to_timestamp($1 + 946684800::double precision)';
       CREATE TABLE watch_schedule (
-        -- Sequence of the last check applied here: the condition of the next append.
+        -- Sequence of the last check that is applied here. The next append fails if the stream has a later check.
         check_seq bigint NOT NULL DEFAULT 0,
         -- Time of the first poll; null before it.
         baseline_at timestamptz(3),
@@ -62,7 +63,7 @@ export class NumberedSchedule1764000000000 implements MigrationInterface {
         interval_seconds integer NOT NULL,
         search_number integer NOT NULL,
         account_number integer NOT NULL,
-        -- Flags are true or null: with false in its place, nearly every row would take 8 bytes more.
+        -- Flags are true or null. With false instead of null, nearly every row would take 8 bytes more.
         backfill boolean CHECK (backfill),
         -- The watch does not run.
         stopped boolean CHECK (stopped),

@@ -19,7 +19,7 @@ const SOCIAL = anyOf([
   'why (?:does|do|is|are) (?:it|i|everyone|people|nobody) ',
   'how (?:cool|crazy|great|bad|sad|stupid|dumb|awesome|amazing|funny|much do i)',
 ]);
-/** Phrases that ask about a product, at any place in the text. */
+/** Phrases that ask about a product. They can be anywhere in the text. */
 const EXPLICIT = anyOf([
   '(?:does|do) any ?(?:one|body) (?:here |else )?(?:know|have experience) [^.!?]{4,120}\\?',
   'is there (?:an?|any) (?:other |better |good |easy |simple )?(?:way|method|option|setting|plan) (?:to|for|of) [^.!?]{3,120}',
@@ -48,7 +48,7 @@ const PROBLEM = anyOf([
   "(?:isn't|is not|not|doesn't|won't|stopped|never) (?:working|loading|responding|connecting|syncing|updating|opening|charging|load|work|connect|open|sync|turn on)",
   '(?:charged (?:me )?twice|locked out|error (?:code )?[\\p{L}]?\\d{2,})',
 ]);
-/** Signs that a text asks somebody. Without one of them, a problem is not a request for help. */
+/** Signs that the author speaks to somebody or asks something. Without such a sign, a problem is not a request for help. */
 const ADDRESSED = /^@(?:user|§)|\?|\bplease\b|\bpls\b|\bplz\b|\bany ?(?:one|body)\b|\bhow\b|\bwhy\b/u;
 
 /** Returns the question about the product in the text; undefined if there is none. */

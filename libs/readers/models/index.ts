@@ -1,5 +1,5 @@
 /**
- * The models, for benches. Services use `startLocalReader` instead, because this import loads dictionaries of 80 MB.
+ * The models, for benchmarks. Services use `startLocalReader` instead, because this import loads dictionaries of 80 MB.
  */
 export { languageOf } from '../language.js';
 export { Reader } from '../reader.js';

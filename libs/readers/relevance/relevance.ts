@@ -36,7 +36,7 @@ export function readRelevance(
   return { relevance, reason: first ? REASONS[first.name](first.observation.evidence) : NOTHING[side] };
 }
 
-const NOTHING = { 1: 'nothing speaks against the subject', [-1]: 'little speaks for the subject' } as const;
+const NOTHING = { 1: 'no sign of another subject', [-1]: 'few signs of the subject' } as const;
 
 const REASONS: Readonly<Record<SignalName, (evidence: string) => string>> = {
   bias: () => NOTHING[1],
@@ -53,7 +53,7 @@ const REASONS: Readonly<Record<SignalName, (evidence: string) => string>> = {
   surname: (phrase) => `a person's surname: “${phrase}”`,
   firstName: (phrase) => `a person's first name: “${phrase}”`,
   longer: (phrase) => `part of a longer name: “${phrase}”`,
-  preposition: (phrase) => `“${phrase}” reads as the name of a company`,
+  preposition: (phrase) => `“${phrase}” is used like the name of a company`,
   given: (name) => `“${name}” is also a person's first name`,
   venue: (words) => `a stadium or a hall, not the company: ${words}`,
   noun: (phrase) => `an ordinary word: “${phrase}”`,

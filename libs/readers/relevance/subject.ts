@@ -9,7 +9,7 @@ export interface RelevanceSubject {
   /** The names in the form that is searched for: lower case, longest first. */
   names: readonly string[];
   about: About | undefined;
-  /** The homonym entry of the first name that has one. */
+  /** The entry in `HOMONYMS` of the first name that has an entry. */
   homonym: Homonym | undefined;
   /**
    * Returns true if the name is a known homonym, an ordinary word or a first name. Then the name alone does not show

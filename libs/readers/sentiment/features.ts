@@ -5,7 +5,7 @@ export const WORD_BUCKETS = 2 ** 18;
 export const CHARACTER_BUCKETS = 2 ** 18;
 
 /**
- * The hashed n-grams of a text: the buckets of its words, and the buckets of its characters. Both begin at 0.
+ * The hashed n-grams of a text: the buckets of its words, and the buckets of its characters. Both are numbered from 0.
  */
 export interface Grams {
   words: Uint32Array;

@@ -19,8 +19,8 @@ const DAMPERS = new Set(
 
 /**
  * Computes figures of a text: for each list the sums, counts and extremes of good and bad words. Then follow the
- * valence of the last word that a list contains, the emphasis and the length. Most are between -1 and 1; emphasis can
- * make the extremes a little larger.
+ * valence of the last word that a list contains, the emphasis and the length. All figures are from 0 to 1, except the
+ * valence of the last word, which is from about -2 to 2.
  * @param tokens the tokens as they are written in the text
  * @param words the folded tokens (see `foldedToken`)
  */

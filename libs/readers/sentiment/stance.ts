@@ -43,9 +43,9 @@ export function moodReading(mood: Mood, contrast: readonly number[] = []): Senti
 }
 
 /**
- * Returns the stance toward the subject. If the text mentions a change to or from the subject, or compares it with
- * something, this determines the stance. Otherwise the stance is the mood of the whole text; in long texts, combined
- * with the mood of the sentences that name the subject.
+ * Returns the stance toward the subject. If the text mentions a change to or from the subject, or compares the subject
+ * with something, this statement determines the stance. Otherwise the stance is the mood of the whole text. In long
+ * texts, it is combined with the mood of the sentences that name the subject.
  * @param whole the mood of the whole text
  */
 export function stanceReading({ text, marked }: StanceText, whole: Mood, read: ReadMood): SentimentReading {
@@ -62,7 +62,10 @@ export function stanceReading({ text, marked }: StanceText, whole: Mood, read: R
   };
 }
 
-/** Returns the scores of the clauses between which the text makes a contrast; empty if there is no contrast. */
+/**
+ * Splits the text at words of contrast, such as "but", and returns the score of each part. Leaves out parts of at most
+ * 12 characters. Returns an empty list if there are fewer than 2 or more than 8 parts.
+ */
 export function contrastScores(text: string, read: ReadMood): number[] {
   const clauses = contrastsOf(text);
   if (clauses.length < 2 || clauses.length > 8) return [];

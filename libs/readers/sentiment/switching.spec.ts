@@ -20,7 +20,7 @@ describe('words about changing from one thing to another', () => {
     '§ is not as good as acme',
     'i would never switch to §',
     'ditched my § for an acme',
-  ])('speak against the subject: "%s"', (sentence) => {
+  ])('count against the subject: "%s"', (sentence) => {
     expect(direction(sentence)).toBe(-1);
   });
 
@@ -38,7 +38,7 @@ describe('words about changing from one thing to another', () => {
     'nothing is as good as §',
     "i'd never leave § for acme",
     'went back to §',
-  ])('speak for the subject: "%s"', (sentence) => {
+  ])('count for the subject: "%s"', (sentence) => {
     expect(direction(sentence)).toBe(1);
   });
 
@@ -79,7 +79,7 @@ describe('the stance toward the subject', () => {
     );
   });
 
-  it('is mixed if sentences speak for and against the subject', () => {
+  it('is mixed if one sentence prefers the subject and another sentence prefers something else', () => {
     expect(stance('Acme is better than Globex. Initech is better than Acme.', ['Acme'])).toBe('mixed');
   });
 

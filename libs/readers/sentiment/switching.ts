@@ -8,7 +8,7 @@ export interface Switching {
   phrase: string;
 }
 
-/** A pattern whose match speaks for (1) or against (-1) the subject. */
+/** A pattern. A match counts for (1) or against (-1) the subject. */
 interface Rule {
   pattern: RegExp;
   direction: 1 | -1;

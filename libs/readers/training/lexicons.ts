@@ -4,7 +4,7 @@ import { foldedToken } from '../text/tokens.js';
 
 /**
  * The valences of VADER and AFINN, with one line for each word: `word vader afinn`. The lines are sorted by word.
- * Entries that cannot be a token are left out.
+ * Entries with white space are left out, because they cannot be a token.
  */
 export function lexiconLines(): string[] {
   const require = createRequire(import.meta.url);

@@ -2,7 +2,7 @@ const WORD = /(?<![\p{L}\p{N}#@_'])\p{L}{3,24}(?![\p{L}\p{N}_])/gu;
 const MIN_USES = 3;
 const MIN_LOWER_CASE_SHARE = 0.5;
 
-/** Words that posts often write in lower case, sorted. */
+/** Returns the words that the texts often contain in lower case, sorted. */
 export function ordinaryWords(texts: readonly string[]): string[] {
   const uses = new Map<string, { all: number; lower: number }>();
   for (const text of texts)

@@ -1,4 +1,4 @@
-/** Random numbers from 0 to 1 (mulberry32). The same seed results in the same numbers. */
+/** Returns a generator of random numbers from 0 to 1 (mulberry32). The same seed gives the same numbers. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -8,7 +8,7 @@ import type { RelevanceExample } from './train-relevance.js';
 /** Posts with ambiguous names, written for this project. */
 const POSTS = new URL('../../../../bench/readings/relevance.tsv', import.meta.url);
 
-/** The signals of the posts of one set. */
+/** Returns the observed signals of each post in a set, and whether the post is relevant. */
 export function observedPosts(ordinaryWords: ReadonlySet<string>, set: string): RelevanceExample[] {
   return readFileSync(POSTS, 'utf8')
     .split('\n')

@@ -16,7 +16,7 @@ export interface NetworkSettings {
   epochs: number;
   batch: number;
   rate: number;
-  /** The probability that an example leaves out a hidden unit. */
+  /** The probability that the training ignores a hidden unit for one example. */
   dropout: number;
   decay: number;
 }

@@ -135,7 +135,7 @@ async function examplesOfGist(
 
 async function embedded(encoder: SentenceEncoder, text: string): Promise<Float32Array> {
   const [embedding] = await encoder.encode([text]);
-  if (!embedding) throw new Error('the sentence encoder answered nothing');
+  if (!embedding) throw new Error('the sentence encoder returned no embedding');
   return embedding;
 }
 

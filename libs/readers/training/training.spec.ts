@@ -14,7 +14,7 @@ const example = (bucket: number, label: number): Example => ({
 });
 
 describe('training', () => {
-  it('fits a linear model if each class has a feature of its own', () => {
+  it('fits a linear model if each class has its own feature', () => {
     const examples = Array.from({ length: 60 }, (_, n) => example(n % 3, n % 3));
     const model = trainLinear(examples, { rows: 3, epochs: 20, rate: 1, l2: 0, prune: 0 });
     for (const label of [0, 1, 2] as const) {
