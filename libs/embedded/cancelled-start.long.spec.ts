@@ -43,7 +43,7 @@ it.each([0, 150, 600, 1500])('a start that is cancelled after %i ms leaves no pr
   await (await startEmbedded({ dataDir, log })).stop();
 });
 
-it('the stores exit when their program exits without stopping them', async () => {
+it('the stores exit when the program that started them exits without stopping them', async () => {
   const script = `
     const { startEmbedded } = await import(process.env.LIBRARY);
     await startEmbedded({ dataDir: process.env.DIRECTORY, log: { info() {}, warn() {} } });

@@ -207,7 +207,7 @@ describe('one data directory', () => {
     await start();
   });
 
-  it('can be started again after kill -9 left its stores running', async () => {
+  it('can be used again after kill -9 left its stores running', async () => {
     const parent = await startInOtherProcess();
     const runtime = readRuntime(dataDir);
     if (!runtime) throw new Error('no runtime file');
@@ -223,7 +223,7 @@ describe('one data directory', () => {
     expect(await read(stores)).toEqual(['before the kill', 'before the kill', 'before the kill']);
   });
 
-  it('can be started again without ending an unrelated process that has the pid of an earlier store', async () => {
+  it('can be used again without ending an unrelated process that has the pid of an earlier store', async () => {
     const stores = await start();
     await stores.stop();
     const unrelatedProcess = spawn('sleep', ['60'], { stdio: 'ignore' });

@@ -6,8 +6,8 @@ import { childEnvironment } from './child-environment.js';
 const O_EXLOCK = 0x20;
 
 /**
- * Takes an exclusive lock of the operating system (flock(2)) on a file. Creates the file if it is missing; it must
- * never be removed. The lock belongs to the open file, not to a process id. So it works across containers, and across
+ * Takes an exclusive lock of the operating system (flock(2)) on a file. Creates the file if it is missing. Never remove
+ * the file. The lock belongs to the open file, not to a process id. So it works across containers, and across
  * hosts if the file system supports locks (NFS does unless it is mounted with `nolock`). The lock ends when the last
  * process with the descriptor closes the descriptor or dies. Child processes do not inherit files that Node opens. A
  * child that should share the lock gets the descriptor in its `stdio`.

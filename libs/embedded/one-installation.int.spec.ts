@@ -105,7 +105,7 @@ describe('one data directory', () => {
   );
 
   (canSeparateProcessIds ? it : it.skip)(
-    'refuses a start from another container while Postgres of a killed Earshot still runs, and can be started again on the same host',
+    'refuses a start from another container while Postgres of a killed Earshot still runs, and can be used again on the same host',
     async () => {
       const first = startAsProcess([]);
       await once(first.stdout as NodeJS.ReadableStream, 'data');

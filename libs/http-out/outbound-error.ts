@@ -58,7 +58,7 @@ export function toOutboundError(error: unknown, host: string): OutboundError {
 function otherReason(code: string): string {
   if (/CERT|SELF_SIGNED|ISSUER|ALTNAME/.test(code))
     return `has a TLS certificate that is not accepted (${code})`;
-  if (/SSL|TLS|EPROTO/.test(code)) return `does not speak TLS as expected (${code})`;
+  if (/SSL|TLS|EPROTO/.test(code)) return `does not use TLS as expected (${code})`;
   if (code.startsWith('HPE_')) return `did not answer in HTTP (${code})`;
   return code ? `could not be reached (${code})` : 'could not be reached';
 }

@@ -153,7 +153,7 @@ it('the chat client reports how long the server asks to wait, for rate limits an
   await expect(ask(asks(503))).rejects.toMatchObject({ retryAfterMs: 7_000 });
 });
 
-it('the chat client never repeats the token, which servers put into their messages', async () => {
+it('the chat client never repeats the token, even if the server puts the token into its message', async () => {
   const refused = ask(json({ error: { message: `Incorrect API key provided: ${TOKEN}.\u0000\nBye` } }, 401));
   await expect(refused).rejects.toMatchObject({
     message: expect.stringContaining('Incorrect API key provided: …. Bye'),

@@ -139,7 +139,7 @@ export class ChatClient {
     return new LlmError(kind, message, kind === 'refused' ? undefined : retryAfterMs);
   }
 
-  /** Makes a server's message fit for a log. Some servers repeat the token in it. */
+  /** Returns a server's message for a log: without the token, which some servers repeat, and shortened. */
   private quoted(text: string): string {
     const { token } = this.options;
     const safe = token === '' ? text : text.replaceAll(token, '…');

@@ -15,8 +15,8 @@ const GOOD = {
 const LIMITS = { url: 'http://127.0.0.1:1/v1', model: 'm', token: '', temperature: 0, userAgent: 'spec' };
 
 /**
- * Creates a model that obeys the text of an item after "ANSWER": the model gives this text as its answer about every
- * item.
+ * Creates a model that obeys an item whose text contains "ANSWER": the text after this word is the whole answer of the
+ * model.
  */
 function obedientModel(): { llm: Llm; sent: OutboundRequest[]; lines: string[] } {
   const sent: OutboundRequest[] = [];

@@ -29,9 +29,9 @@ export interface ConsumerOptions {
    */
   ackWaitMs?: number;
   /**
-   * How long one call of the handler, and then a later outcome, can take, in ms, default 5 minutes. After that it
-   * counts as hanging: the replica does not extend the ack wait of its messages any more, so the server delivers them
-   * again.
+   * Maximum time of one call of the handler, and of a later outcome, in ms, default 5 minutes. After this time, the call
+   * or the outcome counts as hanging: the replica does not extend the ack wait of its messages any more, so the server
+   * delivers them again.
    */
   handleWithinMs?: number;
   /**

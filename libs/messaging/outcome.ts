@@ -10,7 +10,7 @@ export type Outcome =
   | { kind: 'retry'; afterMs: number }
   | { kind: 'park'; reason: string };
 
-/** The outcome of the message is not known yet, and the next batch need not wait for it. */
+/** The outcome of the message is not known yet. The next batch does not wait for it. */
 export interface Later {
   kind: 'later';
   outcome: Promise<Outcome>;
