@@ -46,8 +46,8 @@ describe('opening ClickHouse', () => {
   });
 });
 
-describe('what an Explore found', () => {
-  it('is deleted after 90 days, with its vector; mentions of keywords are kept', async () => {
+describe('a mention that an Explore found', () => {
+  it('is deleted after 90 days, with its vector; a mention of a keyword is kept', async () => {
     const clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
     const [accountId, exploreId] = [randomUUID(), randomUUID()];
     const at = (days: number) => DateTime.utc().minus({ days }).toFormat('yyyy-MM-dd HH:mm:ss.SSS');

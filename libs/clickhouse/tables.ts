@@ -204,7 +204,7 @@ export const TABLES: readonly string[] = [
   TTL toDateTime(at) + INTERVAL 90 DAY
   SETTINGS index_granularity = 1024`,
 
-  // What readers found in a mention. An empty sentiment or intent, or a null relevance, means that no reader read it.
+  // The readings of a mention. An empty sentiment or intent, or a null relevance, means that no reader read it.
   // `readings` is JSON for /why: how each reading was made. `explore_id` is the id of the Explore that found the item.
   `ALTER TABLE mentions ADD COLUMN IF NOT EXISTS sentiment_score Nullable(Float32),
     ADD COLUMN IF NOT EXISTS relevance Nullable(UInt8),
@@ -257,7 +257,8 @@ export const TABLES: readonly string[] = [
     ADD COLUMN IF NOT EXISTS window_to Nullable(DateTime64(3, 'UTC')),
     ADD COLUMN IF NOT EXISTS gap Bool`,
 
-  // What an Explore found is deleted 90 days after its request. Other mentions are kept until their keyword is purged.
+  // Mentions that an Explore found are deleted 90 days after they occurred. Other mentions are kept until their keyword
+  // is purged.
   `ALTER TABLE mentions MODIFY TTL toDateTime(occurred_at) + INTERVAL 90 DAY DELETE WHERE explore_id != '${NO_ID}'`,
   'ALTER TABLE mention_vectors ADD COLUMN IF NOT EXISTS explored Bool',
   'ALTER TABLE mention_vectors MODIFY TTL toDateTime(occurred_at) + INTERVAL 90 DAY DELETE WHERE explored',

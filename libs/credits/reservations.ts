@@ -169,8 +169,8 @@ export async function keepUntilCharged(
 }
 
 /**
- * Keeps the reservations of facts that another process has stored before, until their charges. Reservations that have
- * expired are made again; reservations of charged facts are removed.
+ * Keeps the reservations of facts until the facts are charged. Another process has stored these facts before.
+ * Reservations that have expired are made again; reservations of charged facts are removed.
  */
 export async function keepAdopted(
   tx: Tx,

@@ -127,7 +127,7 @@ describe('executing a command', () => {
     },
   );
 
-  it('reads for a decision what the commands before it on the account have stored', async () => {
+  it('reads what earlier commands of the account have stored, before it decides', async () => {
     const ids = Array.from({ length: 12 }, () => newId());
     const addIfFew = (id: string) =>
       execute(scene.database, scene.store, {

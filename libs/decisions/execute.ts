@@ -70,7 +70,9 @@ export async function execute<S, E, D extends Decision<E>, R = undefined>(
       if (!(error instanceof AppendConflict)) throw error;
     }
   }
-  throw Refusal.conflict('somebody else changed it at the same time; read it again and repeat the request');
+  throw Refusal.conflict(
+    'another request changed the same data at the same time; read the data again and repeat the request',
+  );
 }
 
 /**

@@ -1,4 +1,4 @@
-/** The clock from which a service reads the time. Tests pass their own. */
+/** The clock from which a service reads the time. Tests pass their own clock. */
 export interface Clock {
   now(): Date;
 }

@@ -14,7 +14,7 @@ import { Outage } from '#kernel';
 
 /**
  * Returns true if a store cannot be reached or cannot answer now; false if the request itself is at fault. Decides only
- * by the type of the error, never by its text, which can quote a user.
+ * by the type and the code of the error, never by its text, which can quote a user.
  */
 export function isOutage(error: unknown): boolean {
   if (error instanceof Outage) return true;

@@ -31,23 +31,29 @@ function makeSpans(provider: TracerProvider, count: number): void {
 }
 
 describe('a collector', () => {
-  it.each([500, 413])('is reported once for %i, and again when it accepts spans', async (status) => {
-    const provider = providerTo(collector.url);
-    collector.status = status;
-    for (let n = 1; n <= 3; n += 1) {
+  it.each([500, 413])(
+    'is reported once if it answers %i, and again when it accepts spans',
+    async (status) => {
+      const provider = providerTo(collector.url);
+      collector.status = status;
+      for (let n = 1; n <= 3; n += 1) {
+        makeSpans(provider, IN_REQUEST);
+        await until(`request ${n} is answered`, () => collector.requests === n);
+        await until('the spans of the request are lost', () => lines.length === 1);
+      }
+      expect(lines).toMatchObject([
+        {
+          msg: expect.stringContaining('cannot be exported'),
+          reason: expect.stringContaining(String(status)),
+        },
+      ]);
+      collector.status = 200;
       makeSpans(provider, IN_REQUEST);
-      await until(`request ${n} is answered`, () => collector.requests === n);
-      await until('the spans of the request are lost', () => lines.length === 1);
-    }
-    expect(lines).toMatchObject([
-      { msg: expect.stringContaining('cannot be exported'), reason: expect.stringContaining(String(status)) },
-    ]);
-    collector.status = 200;
-    makeSpans(provider, IN_REQUEST);
-    await until('the success is reported', () => lines.length === 2);
-    expect(lines[1]).toMatchObject({ msg: 'spans are exported again', lostSpans: 3 * IN_REQUEST });
-    await stopWithin(provider, 1000);
-  });
+      await until('the success is reported', () => lines.length === 2);
+      expect(lines[1]).toMatchObject({ msg: 'spans are exported again', lostSpans: 3 * IN_REQUEST });
+      await stopWithin(provider, 1000);
+    },
+  );
 
   it('is reported with the reason if it is not running, and gets spans when it runs', async () => {
     const port = await freePort();

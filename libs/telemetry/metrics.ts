@@ -11,8 +11,8 @@ function counter<N extends string>(name: string, description: string): Counter<L
 }
 
 /**
- * Creates a counter without labels that shows 0 before its first event: `increase()` does not see the first value of a
- * series.
+ * Creates a counter without labels that shows 0 before its first event, because `increase()` of Prometheus ignores the
+ * first value of a series.
  */
 export function counterFromZero(name: string, description: string): Counter<Labels<never>> {
   const created = counter<never>(name, description);
@@ -55,7 +55,7 @@ export const metrics = {
   ),
   sourceHealthy: new SettableGauge<Labels<'source' | 'lane'>>(
     'earshot_source_healthy',
-    '1 while the upstream answers correctly; 0 when it fails, has changed shape, or is frozen',
+    '1 while the upstream answers correctly; 0 when it fails, answers in an unknown form, or is frozen',
   ),
   lookups: counter<'source' | 'operation' | 'outcome'>(
     'earshot_lookups_total',

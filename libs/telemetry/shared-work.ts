@@ -76,8 +76,8 @@ export function arriveShared<T>(
 }
 
 /**
- * Returns the step that causes what is done for one message or watch of the running work. For any other object, returns
- * the running step.
+ * Returns the step that is the cause of everything that the running work does for one message or watch. For any other
+ * object, returns the running step.
  */
 export function causeOf(item: object): string | undefined {
   const parts = context.active().getValue(PARTS) as Parts | undefined;

@@ -11,7 +11,7 @@ import { findNatsServer, freePort } from '#embedded';
 import { openDatabase } from '#postgres';
 import { until } from './until.js';
 
-/** The addresses of three stores that are not shared. */
+/** The addresses of a NATS server and of two databases that only one spec uses. */
 export interface IsolatedStores {
   natsUrl: string;
   /** The directory in which NATS keeps its streams. */

@@ -10,7 +10,7 @@ import type { CommandHandler } from './command-subscription.js';
 export interface PatternExtras {
   command?: CommandType;
   consumer?: ConsumerOptions;
-  /** The name of the consumer for whose tables the method returns the position. */
+  /** The name of a consumer. The method returns the position of the tables that this consumer fills. */
   appliedUpTo?: string;
 }
 
