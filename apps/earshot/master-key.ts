@@ -57,7 +57,7 @@ export function rotateMasterKey(dataDir: string): void {
   writeKeys(dataDir, [newKey(), present]);
 }
 
-/** Removes the earlier keys. Is called after everything has been encrypted with the current key. */
+/** Removes the earlier keys. Call this function after everything has been encrypted with the current key. */
 export function dropEarlierKeys(dataDir: string): void {
   const known = readMasterKey(dataDir);
   if (known !== undefined) writeKeys(dataDir, [masterKeys(known)[0]]);

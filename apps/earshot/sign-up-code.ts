@@ -2,7 +2,7 @@ import { openDatabase } from '#postgres';
 import { firstSignUpCode } from '#secrets';
 
 /**
- * The code of the first sign-up; undefined if an account exists, or if sign-up is off.
+ * Returns the code of the first sign-up; undefined if an account exists, or if sign-up is off.
  * @param env of the running installation, with DATABASE_URL and MASTER_KEY
  */
 export async function signUpCode(env: NodeJS.ProcessEnv): Promise<string | undefined> {

@@ -28,7 +28,7 @@ export function addStreamCommands(program: Command): void {
     });
 }
 
-/** The state of every stream. */
+/** Returns the state of every stream. */
 export async function streamInfos(bus: Bus): Promise<StreamInfo[]> {
   const found: StreamInfo[] = [];
   for (const stream of Object.keys(STREAMS)) {

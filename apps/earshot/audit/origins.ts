@@ -5,7 +5,7 @@ import type { AuditInput } from './audit-input.js';
 export type Origins = ReadonlyMap<string, LedgerCommand>;
 
 /**
- * The commands from facts and decisions about the account. If a fact was published twice under one id, the first fact
+ * Returns the commands from facts and decisions about the account. If a fact was published twice under one id, the first fact
  * is used, because billing has charged it.
  */
 export function originsOf({ accountId, facts, accountFacts }: AuditInput): Origins {

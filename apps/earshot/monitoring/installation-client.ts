@@ -1,7 +1,7 @@
 import { createClient, type Client } from '#client';
 
 /**
- * The client of the installation that `EARSHOT_URL` names, with the key in `EARSHOT_API_KEY`.
+ * Returns the client of the installation that `EARSHOT_URL` names, with the key in `EARSHOT_API_KEY`.
  * @throws Error that names the setting
  */
 export function clientOf(env: NodeJS.ProcessEnv): Client {

@@ -5,7 +5,7 @@ export type PricedStep = Step & { before: number; after: number; token?: string 
 
 const MAX_VALUE_LENGTH = 300;
 
-/** The plan for people, with the credits per month. */
+/** Returns the plan as a text for people, with the credits per month. */
 export function planText(steps: readonly PricedStep[]): string {
   const lines = steps.flatMap(linesOf);
   const before = sum(steps.map((step) => step.before));
