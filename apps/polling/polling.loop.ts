@@ -103,7 +103,7 @@ export class PollingLoop implements Loop {
 
   private async measureLateness(): Promise<void> {
     const measured = await lateness(this.database);
-    // Without this, the metric would keep the last value of a source that has no scheduled search any more.
+    // Without this removal, the metric would keep the last value of a source that has no scheduled search any more.
     for (const source of this.measured) metrics.dueSearches.remove({ source });
     this.measured = measured.map(({ source }) => source);
     for (const { source, seconds } of measured) metrics.dueSearches.set({ source }, seconds);

@@ -1,7 +1,7 @@
 import type { Database } from '#postgres';
 import { SharedQuery } from './shared-query.js';
 
-/** Returns a query for the lanes with due searches that no replica has claimed. */
+/** Returns a query for the lanes that have due searches without a claim. */
 export function dueLanes(database: Database): SharedQuery {
   return new SharedQuery(async (lanes) => {
     // With EXISTS, Postgres can read all due searches of all lanes. With the limit, it reads one search of each lane.

@@ -78,7 +78,7 @@ describe('the first check of a watch', () => {
     expect(parts.map((part) => part.links?.[0]?.spanId)).toEqual([read?.spanId, read?.spanId]);
   }, 40_000);
 
-  it('is the only check in the trace of the request, because each later read begins a trace of its own', async () => {
+  it('is the only check in the trace of the request, because each later read begins its own trace', async () => {
     const watchId = await watchOf(request('d', '01'));
     await stores.due(watchId);
     expect(await tracesOf([watchId], 1)).toEqual([[traceId('d'), '01']]);

@@ -64,7 +64,7 @@ describe('the work on a lane', () => {
     expect(silent?.checkId).not.toBe(filled?.checkId);
   });
 
-  it('records how the items were matched: by whole words if the source has no search of its own', async () => {
+  it('records how the items were matched: by whole words if the source has no search', async () => {
     const modeOf = async (hasSearch: boolean) => {
       await scene.worker.stop();
       scene.upstream.hasSearch = hasSearch;

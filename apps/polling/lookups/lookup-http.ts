@@ -10,8 +10,8 @@ const TURN_MS = 10_000;
 
 /**
  * The HTTP client of one kind of lookup. Its requests use the lane's budget, and are refused while the lane is blocked.
- * If the upstream counts lookups separately, each kind of lookup has a separate bucket instead: it ignores the lane's
- * blocks, and does not delay other kinds.
+ * If the upstream counts lookups separately, each kind of lookup has a separate bucket instead. Then the lane's blocks
+ * do not apply to lookups, and one kind of lookup does not delay other kinds.
  */
 export class LookupHttp {
   readonly http: UpstreamHttp;

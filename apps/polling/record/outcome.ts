@@ -15,7 +15,7 @@ import type { DueSearch, DueWatch, SearchMemory } from '../due/due-work.js';
 import type { Answer, AnsweredSearches } from '../read/read-upstream.js';
 import { seenItemsOf } from './seen-items.js';
 
-/** After each such time, matching pauses, so that other work of the process gets a turn. */
+/** Matching pauses after each period of this length, so that other work of the process gets a turn. */
 const SLICE_MS = 20;
 
 /** The results of a read for its watches. */

@@ -63,7 +63,7 @@ export class LookupScene {
     return new CommandClient(this.stores.bus).request(lookupCommand('x'), input);
   };
 
-  /** The refusal of a lookup; undefined if it was answered. */
+  /** Returns the refusal of a lookup; undefined if the lookup was answered. */
   readonly refusalOf = (asking: Promise<unknown>) =>
     asking.then(
       () => undefined,
