@@ -28,7 +28,7 @@ const MAX_RECORDED_TOGETHER = 200;
 const START_WITHIN_MS = 2000;
 /** A mail for which no connection was free waits this long before its next attempt. */
 const NO_ROOM_MS = 1000;
-/** The measurement reads all waiting deliveries, which can be many. */
+/** Time between two measurements. A measurement reads all waiting deliveries, which can be many. */
 const AGE_EVERY_MS = 15_000;
 
 /** A group of deliveries that is claimed and attempted separately. */
@@ -45,8 +45,9 @@ interface Lane {
 }
 
 /**
- * Processes `pending_deliveries`: the fast and slow retry lanes, which survive a restart. All mails go to one server,
- * which accepts few mails at the same time. So only as many mails are claimed as the server accepts in a short time.
+ * Makes the attempts of the deliveries in the table `pending_deliveries`, which survives a restart. All mails go to one
+ * server, which accepts few mails at the same time. So only as many mails are claimed as the server accepts in a short
+ * time.
  */
 @Injectable()
 export class RetryLoop implements Loop {
@@ -107,8 +108,8 @@ export class RetryLoop implements Loop {
       max: max - queue.size,
     });
     lane.after = next;
-    // The delivery is stored under the new address before it is given up at the old one. After a crash between these
-    // two steps, both addresses get the event.
+    // The delivery is stored under the new address before it is given up at the old address. After a crash between
+    // these two steps, both addresses get the event.
     await savePending(this.database.manager, moved);
     await this.recorder.giveUp(givenUp);
     await returnPending(this.database, paced, 'in order');
@@ -148,8 +149,9 @@ export class RetryLoop implements Loop {
   }
 
   /**
-   * Makes those claimed deliveries due again for which no attempt could be made. The deliveries keep their order,
-   * because nothing is claimed for a full endpoint. Mails wait longer, because all mails go to one server.
+   * Makes those claimed deliveries due again for which no attempt could be made. They are due now and keep their order.
+   * They are not claimed again and again, because nothing is claimed for a full endpoint. Mails wait longer, because
+   * all mails go to one server.
    */
   private async returnUnattempted({ byMail, noRoom }: Lane): Promise<void> {
     await returnPending(
@@ -160,8 +162,8 @@ export class RetryLoop implements Loop {
   }
 
   /**
-   * Measures the age of the oldest event that waits for delivery, in the retry lane or in the stream, and how late the
-   * deliveries are. An event in the stream waits for its first attempt, so it is as late as it is old.
+   * Measures the age of the oldest event that waits for delivery, in `pending_deliveries` or in the stream, and the
+   * longest delay of a delivery. An event in the stream waits for its first attempt, so its delay is its age.
    */
   private async measureAge(): Promise<void> {
     const { oldest, late } = await waitingTimes(this.database);

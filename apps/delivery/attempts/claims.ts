@@ -23,7 +23,7 @@ export interface Claims {
   ready: Delivery[];
   /** Deliveries whose channel accepts no more messages now. */
   paced: Delivery[];
-  /** Deliveries whose watch has a new address. They start again at the new address, and are given up at the old one. */
+  /** Deliveries whose watch has a new address. They start again there, and are given up at the old address. */
   moved: PendingDelivery[];
   givenUp: GivenUp[];
 }

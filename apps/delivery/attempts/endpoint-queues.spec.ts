@@ -82,7 +82,7 @@ describe('the queues of endpoints', () => {
     expect(queues.full()).toEqual([]);
   });
 
-  it('send few requests at first, more after responses, and few again after a pause', () => {
+  it('send few requests at first, more after a response, and few again after all requests have ended', () => {
     queues = new EndpointQueues(receiver.send, 8);
     const first = many(12);
     for (const delivery of first) queues.submit(delivery, () => undefined);

@@ -35,7 +35,7 @@ interface EndpointQueue {
 /**
  * Limits the concurrent requests to each endpoint, so that an endpoint that hangs delays only its own deliveries. Also
  * limits the concurrent requests to all endpoints together: the endpoints take turns. A slow request does not count
- * towards this common limit. Two kinds of deliveries are not attempted here and go to the retry lane: those whose
+ * towards this common limit. Two kinds of deliveries are not attempted, and their callbacks get no result: those whose
  * endpoint is slow and has no free place, and those that are cancelled before they start.
  */
 export class EndpointQueues {
@@ -154,14 +154,15 @@ export class EndpointQueues {
     queue.underWay.delete(delivery);
     if (!wasSlow) this.quick -= 1;
     if (queue.waiting.length > 0 && hasPlace(queue)) this.ready.add(queue);
-    // After a pause an endpoint gets few requests again, because it possibly hangs now.
+    // An endpoint without running requests gets few requests at first, because it possibly hangs at the next request.
     else if (queue.underWay.size === 0 && !queue.hangs) queue.allowed = this.firstAllowed;
   }
 
   /** Gives the free places to the queues in turn. */
   private fill(): void {
-    // A request that ends immediately (its address is not allowed) frees its place while the loop below runs, and the
-    // loop comes back to its queue. A nested call would go one level deeper for each delivery.
+    // A request can end immediately, for example because its address is not allowed. It then frees its place while the
+    // loop below runs, and the loop comes back to its queue. Nested calls of `fill` would make the call stack grow with
+    // each of these requests.
     if (this.isFilling) return;
     this.isFilling = true;
     try {

@@ -106,9 +106,10 @@ export async function crowdedAddresses(
 }
 
 /**
- * Returns the age of the oldest waiting delivery, and the longest lateness, both in seconds; null if there is no such
- * delivery. A delivery without an attempt is as late as it is old, because each claim moves its due time. Any other
- * delivery is late from its due time. A delivery is not late while its endpoint has asked the sender to wait.
+ * Returns the age of the oldest waiting delivery (`oldest`) and the longest delay of a delivery (`late`), both in
+ * seconds; null if there is no such delivery. The delay of a delivery without an attempt is its age, because each claim
+ * moves its due time. The delay of any other delivery begins at its due time. A delivery has no delay while its endpoint
+ * has asked the sender to wait.
  */
 export async function waitingTimes(
   database: Database,

@@ -6,8 +6,8 @@ import { newSigningSecret } from '#secrets';
 import { checkout } from '#testing';
 import { signatureHeaders } from './signature.js';
 
-// The two signatures of the first test were computed with openssl, not with this code. The second one is the example of
-// the Standard Webhooks specification.
+// The two signatures of the first test were computed with openssl, not with this code. The second signature is the
+// example of the Standard Webhooks specification.
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const BODY = Buffer.from('{"test": 2432232314}');
 
@@ -55,7 +55,7 @@ describe('the signature of a delivery', () => {
     );
   });
 
-  it('is the hex HMAC of the body alone with the present secret in the legacy form; the signature of Standard Webhooks does not change', () => {
+  it('is only the hex HMAC of the body with the present secret if the account uses the legacy form; the signature of Standard Webhooks does not change', () => {
     const secrets = [newSigningSecret(), newSigningSecret()];
     const legacy = signed(secrets, 'e', BODY, 1614265330, true);
     expect(legacy['x-signature']).toBe(hexOf(secrets[0] ?? '', BODY));

@@ -128,7 +128,7 @@ export class Channels {
   }
 }
 
-/** Returns the target of deliveries to one address of an email channel: each address has its own attempts. */
+/** Returns the id of the target for one address of an email channel. Each address has separate attempts. */
 export function addressTargetId(channelId: string, address: string): string {
   return derivedId('channel-address', channelId, address);
 }

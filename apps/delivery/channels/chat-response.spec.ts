@@ -36,7 +36,7 @@ describe('the wait that a chat service states', () => {
     expect(wait(telegramResult, status, telegram, { 'retry-after': '60' })).toBeUndefined();
   });
 
-  it('is at least a second and at most a day, and is absent if the body states no number of seconds', () => {
+  it('is at least a second and at most a day, and is absent if the body states no number or a negative number', () => {
     expect(wait(discordResult, 500, { retry_after: 1e9 })).toBe(86_400_000);
     for (const retryAfter of [0, 1e-9])
       expect(wait(discordResult, 429, { retry_after: retryAfter })).toBe(1000);

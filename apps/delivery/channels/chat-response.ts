@@ -73,8 +73,8 @@ export function jsonOf(body: string): Record<string, unknown> {
 
 /**
  * Returns the time for which a destination accepts nothing, in ms; undefined if its response states none. For a 429
- * that states none, a default applies. A successful response can also state a time in its headers: its request has used
- * up the limit of the destination. Of the 5xx, only a 503 can state a time in its headers.
+ * that states none, a default applies. The headers of a successful response can also state a time, if its request has
+ * used up the limit of the destination. Of the 5xx, only the headers of a 503 are read.
  * @param inBody the seconds that the body states, if it states them; used only for a 429 and for 5xx, because a
  * successful response contains the stored message, and the other errors are permanent
  */

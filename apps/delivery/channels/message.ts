@@ -1,6 +1,6 @@
 /**
- * The content of a message, without markup of its own. Texts come from strangers and can contain markup, so
- * each renderer escapes them for its format.
+ * The content of a message, without markup. But texts come from strangers and can contain markup, so each renderer
+ * escapes them for its format.
  */
 export interface Message {
   /** One line: the subject of a mail, the head of a chat message. */
@@ -104,8 +104,8 @@ export function moreLine(more: number): string {
 }
 
 /**
- * Renders the message with as many entries as the format accepts; `more` of the rendered message is the number of the
- * other entries.
+ * Renders the message with as many entries as the format accepts. `more` of the rendered message is the number of all
+ * entries that are left out.
  * @param fits whether the service accepts the rendered message
  */
 export function fitted<T>(

@@ -3,7 +3,7 @@ import type { Channel } from './channel.js';
 import type { KeywordChannels } from './channels.js';
 
 /**
- * Returns why a delivery is not sent to its channel, for people; undefined if it is sent.
+ * Returns why a delivery is not sent to its channel, as text for people; undefined if it is sent.
  * @param channel undefined if it was deleted
  * @param keyword undefined if it was retired or purged
  */

@@ -151,8 +151,8 @@ function created(
 }
 
 /**
- * Decides a change of a channel. A new config also enables a disabled channel. The exception is an email channel: one
- * of its addresses must be reachable.
+ * Decides a change of a channel. A new config also enables a disabled channel. An email channel is enabled only if one
+ * of its addresses is reachable.
  */
 function changed(
   { name = '', config }: Extract<ChannelCommand, { kind: 'change' }>,

@@ -56,7 +56,7 @@ describe('a replay', () => {
 
   it.each<[string, Partial<ReplayRequest>, string]>([
     ['neither keyword nor watch', { keywordId: '' }, 'keyword_id'],
-    ['both', { watchId: 'w1' }, 'keyword_id'],
+    ['both keyword and watch', { watchId: 'w1' }, 'keyword_id'],
     ['an empty window', { until: request.since }, 'since'],
   ])('is refused with %s', (_, more, path) => {
     const { kind, details } = refusalOf(ask(more));

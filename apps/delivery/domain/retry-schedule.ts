@@ -23,7 +23,7 @@ export function nextAttemptAt(attempts: number, firstAt: number, now: number): n
 /**
  * Returns the time of the next attempt of a delivery that waits, for example because its destination asked the sender
  * to wait.
- * @param waitMs from now
+ * @param waitMs the wait from now on
  * @param firstAt when the delivery was created, in ms
  * @returns ms since the epoch, or undefined if the delivery is given up
  */

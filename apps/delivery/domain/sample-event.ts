@@ -1,7 +1,8 @@
 import { BODY_KEY_OF, EVENT_TYPES_OF, NO_BODY, type Envelope, type SourceId } from '#contracts';
 
 /**
- * A sample event for a webhook test: an envelope like a real one, without a watch or a keyword.
+ * Returns a sample event for the test of a webhook or a channel: an envelope like that of a real event, but without a
+ * watch and a keyword.
  * @param occurredAt ISO 8601
  */
 export function sampleEvent(id: string, type: string, occurredAt: string): Envelope & { data?: object } {

@@ -17,8 +17,8 @@ import { askOwners } from '../channels/verifications.js';
 import { sampleEvent } from '../domain/sample-event.js';
 
 /**
- * Sends a sample message to a channel, even if the channel is disabled, and asks the owners of unverified addresses
- * again. The message is not recorded.
+ * Sends a sample message to a channel, even if the channel is disabled. Also asks the owners of unverified addresses for
+ * consent again. The message is not recorded.
  */
 @Controller()
 export class ChannelTestHandler {
@@ -32,7 +32,7 @@ export class ChannelTestHandler {
 
   /**
    * @throws Refusal `not-found`; `too-many` if the account's tests of this minute or its verifications of this day are
-   *   used up, if all connections to the mail server are in use, or if the destination has asked for a pause
+   *   used up, if all connections to the mail server are in use, or if the destination has asked the sender to wait
    */
   @CommandPattern(COMMANDS.testChannel)
   async test({ commandId, accountId, channelId }: TestChannel) {

@@ -40,8 +40,8 @@ export class ChannelsHandler {
   }
 
   /**
-   * Changes a channel. If its kind is email, asks the owners of new addresses for consent, even if they did not answer
-   * an earlier question.
+   * Changes a channel. If its kind is email, asks the owners of new addresses for consent, even if they were asked
+   * before and did not answer.
    */
   @CommandPattern(COMMANDS.changeChannel)
   async change({ commandId, accountId, channelId, name, config }: ChangeChannel) {

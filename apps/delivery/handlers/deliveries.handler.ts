@@ -70,8 +70,8 @@ export class DeliveriesHandler {
   }
 
   /**
-   * Enables an endpoint: new events are sent to the endpoint again. To send the events that were given up while it was
-   * disabled, a replay is needed.
+   * Enables an endpoint: new events are sent to the endpoint again. Events that were given up while the endpoint was
+   * disabled are sent only by a replay or a resend.
    */
   @CommandPattern(COMMANDS.enableEndpoint)
   async enable({ accountId, url }: EnableEndpoint) {

@@ -47,7 +47,7 @@ const recorder = {
   },
 };
 const handler = new EventsHandler(
-  // Nothing waits in these specs, so no statement is sent.
+  // No delivery is stored in this spec, so no SQL statement is sent.
   { manager: {} } as Database,
   first as unknown as FirstDeliveries,
   queues,

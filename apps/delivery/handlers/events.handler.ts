@@ -13,21 +13,21 @@ import { FirstDeliveries, type NewDeliveries } from '../attempts/first-deliverie
 import { returnPending, savePending, type PendingDelivery } from '../attempts/pending-deliveries.js';
 import { readPushedEvent, type ReadEvent } from '../wire/pushed-event.reader.js';
 
-/** How long a batch waits for its attempts to start. Attempts that have not started then go to the retry lane. */
+/** Attempts of a batch that have not started within this time are left to the retry loop (retry.loop.ts). */
 const BATCH_TIMEOUT_MS = 1000;
 /** How often a batch checks whether only late or slow attempts are left. */
 const LOOK_MS = 20;
 /**
- * A slow attempt becomes due in the retry lane after this time. Normally the attempt has ended before, so the retry
- * lane repeats it only after a crash.
+ * The retry loop repeats a slow attempt after this time, but only if its result was not recorded before, for example
+ * after a crash.
  */
 const UNDER_WAY_MS = 15_000;
 /** A delivery for which no connection was free waits this long before its next attempt. */
 const NO_ROOM_MS = 1000;
 
 /**
- * Makes the first attempt of each event, directly from the stream. Deliveries that cannot be attempted immediately go
- * to the retry lane.
+ * Makes the first attempt of each event, directly from the stream. Deliveries that cannot be attempted immediately are
+ * stored in `pending_deliveries`, and the retry loop attempts them.
  */
 @Controller()
 export class EventsHandler {
@@ -47,9 +47,10 @@ export class EventsHandler {
   }
 
   // Two batches often end at the same time. While both are recorded, the attempts of a third batch run. With only two
-  // batches, no request ran for 8 to 11 % of the time. A replica pulls four batches: 1,500 of the 2,000 messages that
-  // can be unacknowledged, so that a replica that hangs does not stop the other replicas. Batches begin at least 10 ms
-  // apart. Otherwise, while the events of a check arrive, most batches would have one or two events.
+  // batches, no request ran for 8 to 11 % of the time. A replica pulls at most four batches (one in advance): 1,500 of
+  // the 2,000 messages that can be unacknowledged. So a replica that hangs does not stop the other replicas. Batches
+  // begin at least 10 ms apart. Otherwise, while the events of a check arrive, most batches would have one or two
+  // events.
   @ConsumerPattern({ stream: 'EVENTS', name: 'delivery', batchSize: 375, batchesAtOnce: 3, everyMs: 10 })
   async handle(batch: readonly { data: Uint8Array }[]): Promise<(Outcome | Later)[]> {
     const events = batch.map((message) => ({
@@ -111,7 +112,7 @@ export class EventsHandler {
   private async wait({ settled, open, startedAt }: BatchAttempts, isEnough: () => boolean): Promise<void> {
     while (!(await within(LOOK_MS, settled))) {
       if (isEnough()) return;
-      // Cancelled deliveries go to the retry lane.
+      // Cancelled deliveries are stored in `pending_deliveries` by the caller.
       if (Date.now() >= startedAt + BATCH_TIMEOUT_MS) return this.queues.cancelWaiting(open);
     }
   }

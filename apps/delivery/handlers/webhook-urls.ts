@@ -30,7 +30,7 @@ export async function presentWebhook(
   return row.url ?? '';
 }
 
-/** Checks that an endpoint is not disabled. @throws Refusal `conflict` if it is, because nothing would be sent to it */
+/** @throws Refusal `conflict` if the endpoint is disabled, because nothing would be sent to it */
 export async function requireEnabled(database: Database, accountId: string, url: string): Promise<void> {
   const rows: { reason: string }[] = await database.query(
     `SELECT coalesce(disabled_reason, '') AS reason FROM webhook_endpoints

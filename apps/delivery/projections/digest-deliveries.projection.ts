@@ -9,7 +9,7 @@ import { addressTargetId } from '../channels/channels.js';
 /**
  * Creates the deliveries of each digest exactly once: the rows and the position in DIGESTS are stored in one
  * transaction, so a message that arrives again creates no second delivery. This projection cannot be rebuilt, because
- * delivery deletes the rows after it has sent them.
+ * the rows of sent digests are deleted.
  */
 export const digestDeliveriesProjection: Projection = {
   name: 'digest-deliveries-v1',

@@ -3,7 +3,7 @@ import { KeywordDecisionSchema, type KeywordEvent } from '#contracts';
 import type { Projection } from '#projections';
 
 /**
- * If a keyword or watch is created with an endpoint or changes from another endpoint to it, this projection deletes the
+ * If a keyword or watch is created with an endpoint, or changes to a new endpoint, this projection deletes the
  * endpoint's record of failures. This enables the endpoint.
  */
 export const endpointsProjection: Projection = {

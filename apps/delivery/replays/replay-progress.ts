@@ -56,7 +56,7 @@ interface Row {
   claim: string;
 }
 
-/** Claims replays that are due, the longest due first. */
+/** Claims replays that are due. Those that have been due for the longest time come first. */
 export async function claimReplays(database: Database, max: number): Promise<ClaimedReplay[]> {
   const [rows]: [Row[]] = await database.query(
     `UPDATE replays SET claim = $2, due_at = now() + make_interval(secs => $3)
@@ -87,7 +87,7 @@ export async function claimReplays(database: Database, max: number): Promise<Cla
   }));
 }
 
-/** The result of a turn: a part of a replay that one process runs without a break. */
+/** The result of a turn. A turn is a part of a replay that one process runs without a break. */
 export interface Turn {
   after: Position | undefined;
   /** Number of the turn's events that EVENTS does not contain. */
@@ -135,7 +135,10 @@ export async function claimStateOf(
   return rows[0].exists ? 'claimed' : 'purged';
 }
 
-/** Returns the replay's counts, and the number of its events that wait for another attempt. */
+/**
+ * Returns the replay's counts, and the number of its events that wait for another attempt; undefined if the replay does
+ * not exist.
+ */
 export async function countsOf(
   tx: Tx,
   replayId: string,
@@ -166,7 +169,7 @@ export async function countReplays(
     );
 }
 
-/** Returns the replays of a keyword and of its watches. */
+/** Returns the ids of the replays of a keyword and of its watches. */
 export async function replaysOf(tx: Tx, keywordId: string, watchIds: readonly string[]): Promise<string[]> {
   const rows: { replay_id: string }[] = await tx.query(
     'SELECT replay_id FROM replays WHERE keyword_id = $1 OR watch_id = ANY($2)',

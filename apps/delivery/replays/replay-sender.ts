@@ -42,8 +42,8 @@ export class ReplaySender {
   ) {}
 
   /**
-   * Sends the events of one turn, and writes its progress. @returns the position of the last processed event; undefined
-   * after `LostReplay`
+   * Sends the events of one turn, and writes its progress.
+   * @returns the position of the last processed event; undefined after `LostReplay`
    */
   async send(
     replay: ClaimedReplay,

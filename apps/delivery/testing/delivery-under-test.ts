@@ -158,7 +158,7 @@ export async function openDelivery(): Promise<DeliveryUnderTest> {
       return stored.flatMap(({ data }) => attemptsIn(data)).filter((attempt) => attempt.eventId === eventId);
     },
     attempts(eventId, count) {
-      return until(`${count} attempts on record`, async () => {
+      return until(`${count} attempts are recorded`, async () => {
         const rows = await delivery.attemptsOf(eventId);
         return rows.length >= count && rows;
       });

@@ -7,15 +7,15 @@ export type WrittenAttempt = Omit<Attempt, '$typeName' | '$unknown' | 'endpointD
 const SHORT = 42;
 /** Maximum number of bytes for the tags and lengths of all fields, and for the numbers. */
 const BESIDE_TEXTS = 256;
-/** Maximum size of the tag and length of one attempt in a group. */
+/** Maximum size of the tag and length of one attempt in a group, in bytes. */
 const GROUPED_HEAD = 7;
 
 let scratch = Buffer.allocUnsafe(16 * 1024);
 let group = Buffer.allocUnsafe(64 * 1024);
 
 /**
- * Returns the bytes of one `Attempt`, or of an `Attempt` that contains a group of several. The generated writer returns
- * the same bytes, but takes ten times as long, and this function runs for each delivery.
+ * Returns the bytes of one `Attempt`. For several attempts, this is an `Attempt` that contains them as a group. The
+ * generated writer returns the same bytes, but takes ten times as long, and this function runs for each delivery.
  */
 export function writeAttempts(attempts: readonly WrittenAttempt[]): Buffer {
   const [only] = attempts;
@@ -90,7 +90,7 @@ function text(tag: number, value: string, at: number): number {
   return textBody(value, at + 1);
 }
 
-/** Does the same as `text` for the fields from 16 on, whose tag takes two bytes. */
+/** Does the same as `text` for the fields with a number of 16 or more, whose tag takes two bytes. */
 function farText(tag: number, value: string, at: number): number {
   if (value === '') return at;
   scratch[at] = tag;

@@ -98,7 +98,7 @@ describe('reading the fields of an event that delivery needs', () => {
     );
   });
 
-  it('throws nothing but an Error for arbitrary bytes', () => {
+  it('returns an event or throws an Error for arbitrary bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (data) => {
         expect(attempt(() => readPushedEvent(data)) === undefined).toBe(false);

@@ -19,7 +19,7 @@ export const SHARE_COLOURS: Readonly<Record<string, Rgb>> = {
 };
 
 /**
- * Returns the chart as PNG, which every mail program shows: Outlook and Gmail show no SVG. It contains no
+ * Returns the chart as PNG, which every mail program shows: Outlook and Gmail show no SVG. The picture contains no
  * text; the mail contains the labels as text.
  */
 export function chartPng(chart: Chart): { png: Buffer; width: number; height: number } {

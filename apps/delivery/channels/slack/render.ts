@@ -88,7 +88,10 @@ function safe(text: string): string {
   return withoutPings(text);
 }
 
-/** Returns a text in which Slack parses control characters. `max` limits its length, including escapes. */
+/**
+ * Returns a text for a field in which Slack parses control characters. These are escaped. `max` limits the length of
+ * the text, including the escapes.
+ */
 function parsed(text: string, max: number): string {
   for (let length = max; ; length = Math.floor(length * 0.8)) {
     const escaped = escapeHtml(safe(cut(text, length)));

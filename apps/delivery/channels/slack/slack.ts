@@ -1,6 +1,6 @@
 import { errorCode, chatResultOf, type ChatResponse } from '../chat-response.js';
 
-/** 403: not allowed any more; 404: the webhook was removed; 410: the Slack channel was archived. */
+/** 403: the webhook may not post any more; 404: the webhook was removed; 410: the Slack channel was archived. */
 const GONE = [403, 404, 410];
 
 /** Slack answers `ok`, or the name of the error as text. */

@@ -9,7 +9,7 @@ export interface TextRun {
   isSubtle?: boolean;
   selectAction?: OpenUrl;
 }
-/** A link: of a run, or of a button below the text. */
+/** The link of a run, or of a button below the text. */
 export interface OpenUrl {
   type: 'Action.OpenUrl';
   title?: string;

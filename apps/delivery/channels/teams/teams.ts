@@ -1,6 +1,6 @@
 import { errorCode, jsonOf, chatResultOf, type ChatResponse } from '../chat-response.js';
 
-/** The workflow was deleted. */
+/** Statuses that mean that the workflow was deleted. */
 const GONE = [404, 410];
 
 /** A workflow answers 202; its errors are JSON `{error: {code, message}}`. */
