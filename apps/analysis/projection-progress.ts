@@ -9,8 +9,8 @@ import { searchCoverageProjection } from './projections/search-coverage.projecti
 const WAIT_MS = 60_000;
 
 /**
- * Finds the sequence up to which a projection has applied every message of its stream. With it, work can wait for
- * messages that were stored before the work began.
+ * Finds the sequence up to which a projection has applied every message of its stream. With this sequence, work can wait
+ * for messages that were stored before the work began.
  */
 class ProjectionProgress {
   /**

@@ -26,8 +26,8 @@ import { BIN_MS, binOf, lengthOf, type Window } from './windows.js';
 /** A window that ended longer ago than this fires no alert, because its mentions came too late. */
 const MAX_WINDOW_AGE_MS = 24 * 3_600_000;
 /**
- * Maximum number of levels in memory. A level depends only on windows before its own window, so it can be reused for
- * five minutes.
+ * Maximum number of levels in memory. A level is kept for five minutes: it depends only on earlier windows, whose counts
+ * rarely change.
  */
 const LEVELS_KEPT = 20_000;
 /**

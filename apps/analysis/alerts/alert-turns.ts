@@ -20,7 +20,7 @@ export interface EvaluatedTurn {
   nextAt: number | undefined;
 }
 
-/** Claims the turns that are due, the longest due first. */
+/** Claims the turns that are due. Those that have been due for the longest time come first. */
 export async function claimTurns(database: Database, limit: number): Promise<AlertTurn[]> {
   const [rows]: [{ keyword_id: string; changed_from: Date | null; changes: number }[]] = await database.query(
     `UPDATE alert_turns SET due_at = now() + make_interval(secs => ${CLAIM_SECONDS})

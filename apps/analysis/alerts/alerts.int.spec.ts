@@ -118,7 +118,7 @@ it('three replicas that evaluate the same mentions at the same time fire one ale
   expect(await scene.events()).toHaveLength(1);
 });
 
-it('an event that is stored twice is counted only once, and late items do not fire again [alerts.once]', async () => {
+it('an event that is stored twice is counted only once, and late items do not fire the alert again [alerts.once]', async () => {
   const scene = await fixture.scene({ rules: [rule()] });
   const four = scene.mentions(5, 4, 3, 2);
   await scene.publish([...four, ...four]);

@@ -168,8 +168,9 @@ describe('a spike alert', () => {
           expect(quiet.length).toBeLessThanOrEqual(10);
           const at = 24 * 20 + Math.floor(random() * 24);
           const inBurst = (count: BinCount) => Math.floor((count.at - START) / HOUR_MS) === at;
-          // The burst is not random, because a random count can be too small for a burst. It is large, because the
-          // level depends on only two earlier weeks here: with 0 and 4 mentions in them, 26 mentions do not reach it.
+          // The burst is not random, because a random count can be too small for a burst. The burst is large, because
+          // the level depends on only two earlier weeks here. If these weeks have 0 and 4 mentions, 26 mentions do not
+          // reach the level.
           const burst = [
             ...noise.filter((count) => !inBurst(count)),
             ...hourly(at + 1, (hour) => (hour === at ? 10 * rate + 100 : 0)),

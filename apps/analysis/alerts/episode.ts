@@ -18,7 +18,7 @@ export interface ReachedEnd {
   to: number;
 }
 
-/** What an evaluation found out about one rule. */
+/** The result of an evaluation for one rule. */
 export interface EpisodeChange<R extends ReachedEnd> {
   /** The window that begins a new episode; undefined if the rule does not fire. */
   fired: R | undefined;

@@ -7,7 +7,7 @@ export const BIN_MS = 5 * 60_000;
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** A baseline of all earlier windows, not only of the same hour of the week, goes back this far. */
+/** How far a baseline goes back if it contains all earlier windows, and not only the same hour of earlier weeks. */
 const TRAILING_MS = 7 * DAY_MS;
 /** A spike alert with at least this much history can use the same hour of earlier weeks as its baseline. */
 const WEEKLY_AFTER_MS = 14 * DAY_MS;
@@ -33,7 +33,7 @@ export function lengthOf(condition: AlertCondition): number {
   return condition.kind === 'spike' || condition.window === '1h' ? HOUR_MS : DAY_MS;
 }
 
-/** Returns the window that a condition uses and that ends at an instant. */
+/** Returns the window that ends at an instant and has the length of a condition. */
 export function windowOf(condition: AlertCondition, to: number): Window {
   return { from: to - lengthOf(condition), to };
 }
@@ -82,8 +82,8 @@ function consecutive({ from, to }: Window): Window[] {
 }
 
 /**
- * Returns the same hour of earlier weeks, by the wall clock: nine o'clock for nine o'clock, even after a day with 23 or
- * 25 hours.
+ * Returns the same hour of earlier weeks, by the wall clock: for example always nine o'clock, even if a day between had
+ * 23 or 25 hours.
  */
 function sameHourOfWeeks({ from, to }: Window, timeZone: string): Window[] {
   const end = DateTime.fromMillis(to, { zone: timeZone });

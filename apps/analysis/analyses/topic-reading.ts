@@ -3,7 +3,8 @@ import type { LlmReading } from '#llm';
 const MAX_CHARACTERS = 60;
 
 /**
- * Asks a language model for the topic of each mention. Mentions with nearly the same topic become one group.
+ * Returns the question to a language model about the topic of each mention. Mentions with nearly the same topic become
+ * one group.
  * @param instruction how to group the mentions; if it is empty, the model groups them by subject
  */
 export function topicReading(instruction: string): LlmReading<string> {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { backtestPage } from './backtest-page.js';
 import type { TestedItem } from './tested-item.js';
 
-/** A tested item at this position in the list. */
+/** Returns a tested item for this position in the list. */
 function item(place: number, changes: boolean, title: string): TestedItem {
   const row = { event_id: `id ${place}`, occurred_at: '2026-11-23 08:00:00.000', title, url: '' };
   return {

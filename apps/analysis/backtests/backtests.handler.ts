@@ -25,8 +25,8 @@ const MAX_DAYS = 90;
 /** Maximum number of mentions that are tested: the newest of the window. */
 const MAX_ITEMS = 200_000;
 /**
- * Maximum number of mentions that are tested, if the title or the body of each must be embedded (two milliseconds
- * each).
+ * Maximum number of mentions that are tested, if the title or the body of each must be embedded. This takes two
+ * milliseconds for each mention.
  */
 const MAX_EMBEDDED_ITEMS = 5_000;
 /** The pages of a backtest can be read for this time. */

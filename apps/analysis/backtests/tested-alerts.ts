@@ -30,7 +30,7 @@ export interface TestedAlert {
   name: string | null;
 }
 
-/** The difference that the tested rules make for the mentions that alerts count. */
+/** How the tested rules change the counts of mentions that alerts use. */
 export class CountDifference {
   private readonly bins = new Map<string, BinCount>();
 

@@ -110,7 +110,7 @@ const readings = fc.record({
 
 type Given<A> = A extends fc.Arbitrary<infer T> ? T : never;
 
-/** Returns what live code does with an item, as in `ChecksHandler`. */
+/** Returns the event of an item, built as `ChecksHandler` builds it. */
 function live(
   definition: KeywordDefinition,
   given: Given<typeof items> & { publishedAt?: string },

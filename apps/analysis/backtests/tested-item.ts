@@ -74,9 +74,9 @@ function candidateOf({ source, title, text, author, community }: TestedRow) {
 }
 
 /**
- * Returns the languages to test a mention with: the keyword's languages if the mention was muted or was
- * dropped for its language, otherwise none. Other mentions passed this test when they were stored. It cannot
- * be repeated for them, because their column `lang` can contain a language that only the source declared.
+ * Returns the languages with which a mention is tested: the keyword's languages if the mention was muted or was dropped
+ * for its language, otherwise none. Other mentions passed this test when they were stored. The test cannot be repeated
+ * for them, because their column `lang` can contain a language that only the source declared.
  */
 function languagesFor(
   { dropped_reason: reason }: TestedRow,

@@ -113,8 +113,8 @@ export class DigestsLoop implements Loop {
       ...empty.map(({ turn, appliedSeq }) => turnAfter(turn, duePeriod(turn, appliedSeq, now))),
       ...assembled.flat(),
     ]);
-    // Turns that must wait for the stored items would be claimed again immediately. So they are no reason to continue
-    // without a pause.
+    // If all turns must wait for stored items, the loop pauses. Otherwise it would claim the same turns again
+    // immediately.
     return turns.length === max && due.length > 0;
   }
 

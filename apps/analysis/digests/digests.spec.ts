@@ -73,20 +73,23 @@ describe('the time at which a digest is due', () => {
     ['a day of 23 hours', '2026-03-29', 23],
     ['a day of 25 hours', '2026-10-25', 25],
     ['an ordinary day', '2026-06-01', 24],
-  ])('occurs once for each hour of %s, and once for the day [digests.dst]', (_, date, hours) => {
-    const zone = 'Europe/Berlin';
-    const [day = '', month = ''] = date.split('-').reverse();
-    const start = Date.parse(`${date}T00:00:00Z`) - 12 * HOUR_MS;
-    const onDay = (mode: DigestMode) => {
-      let count = 0;
-      for (let due = nextDue(mode, zone, start); due < start + 2 * DAY_MS; due = nextDue(mode, zone, due)) {
-        const clock = wallClock(due, zone);
-        if (clock['day'] === day && clock['month'] === month) count += 1;
-      }
-      return count;
-    };
-    expect([onDay('hourly'), onDay('daily')]).toEqual([hours, 1]);
-  });
+  ])(
+    'comes once in each hour of %s for hourly digests, and once for daily digests [digests.dst]',
+    (_, date, hours) => {
+      const zone = 'Europe/Berlin';
+      const [day = '', month = ''] = date.split('-').reverse();
+      const start = Date.parse(`${date}T00:00:00Z`) - 12 * HOUR_MS;
+      const onDay = (mode: DigestMode) => {
+        let count = 0;
+        for (let due = nextDue(mode, zone, start); due < start + 2 * DAY_MS; due = nextDue(mode, zone, due)) {
+          const clock = wallClock(due, zone);
+          if (clock['day'] === day && clock['month'] === month) count += 1;
+        }
+        return count;
+      };
+      expect([onDay('hourly'), onDay('daily')]).toEqual([hours, 1]);
+    },
+  );
 });
 
 describe('the content of a digest', () => {

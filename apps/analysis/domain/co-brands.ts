@@ -66,7 +66,7 @@ export function coBrandsOf({ title, text, names, listed }: BrandText): string[] 
   return [...found.values()].slice(0, MAX_BRANDS);
 }
 
-/** `The Globex` is Globex: a common word at the beginning of a sentence is not part of the name. */
+/** Returns the name without a common first word: `Globex` for `The Globex`. */
 function withoutOpening(name: string): string {
   const [first = '', ...rest] = name.split(' ');
   return rest.length > 0 && NOT_BRANDS.has(folded(first)) ? rest.join(' ') : name;

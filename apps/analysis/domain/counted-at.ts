@@ -10,9 +10,9 @@ export const COUNTED_DAYS = 90;
 const COUNTED_MS = COUNTED_DAYS * 24 * 3_600_000;
 
 /**
- * Returns when an item appeared, for the counts of alerts: the time of its publication, but not later than the end of
- * its check. Clocks of upstreams can be ahead. For an item without a date: the end of its check if the previous check
- * was recent. After a gap, the time is not known.
+ * Returns when an item appeared, for the counts of alerts. This is the time of its publication, but not later than the
+ * end of its check, because the clocks of upstreams can be ahead. For an item without a date, it is the end of its
+ * check, if the window of the check is short and no gap was before it. Otherwise the time is not known.
  * @returns ISO 8601; empty if the time is not known
  */
 export function countedAtOf(

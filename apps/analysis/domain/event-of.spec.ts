@@ -114,7 +114,7 @@ describe('the charges of an event', () => {
     ]);
   });
 
-  it('are nothing for a dropped item', () => {
+  it('are empty for a dropped item', () => {
     expect(chargesOf(true)).toEqual([]);
   });
 

@@ -39,7 +39,8 @@ export function keywordEventsOf(decision: KeywordDecision): Event[] {
 
 /**
  * Returns the event `channel.disabled` for a keyword: its webhook address or one of its channels was disabled.
- * @param causeId id of the attempt or decision that disabled it. The event's id is derived from this id.
+ * @param causeId id of the attempt or decision that disabled the address or the channel. The event's id is derived from
+ *   this id
  */
 export function channelDisabledEventOf(
   causeId: string,
