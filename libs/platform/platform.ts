@@ -24,7 +24,7 @@ export const CLICKHOUSE = Symbol('clickhouse');
 /** Injection token of a service's `WorkList`. */
 export const WORK = Symbol('work');
 
-/** Work that a service does without a message: for example a polling loop or a retry lane. */
+/** Work that a service does without a message: for example the polling loop or the retry loop. */
 export interface Loop extends Stoppable {
   start(): Promise<void> | void;
 }

@@ -9,7 +9,7 @@ export interface DigestTurn {
   mode: DigestMode;
   accountId: string;
   timeZone: string;
-  /** The end of the previous period, with or without a digest; before the first period, when the turn was planned. */
+  /** The end of the previous period, with or without a digest. In the first period: the time when the turn was planned. */
   periodFrom: number;
   /** Items up to this sequence of EVENTS were considered for an earlier digest. */
   afterSeq: number;

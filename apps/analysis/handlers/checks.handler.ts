@@ -66,8 +66,8 @@ export class ChecksHandler {
     // The threads of the reader read the next part while the current part is stored and published.
     for (const part of [...partsOf(checksOfBatch), undefined]) {
       const steps = [part && this.read(part), read && this.publish(read)] as const;
-      // Waits for both steps, even if one fails: each message is then handled alone, and by then all publishing must
-      // have ended.
+      // Waits for both steps, even if one of them fails. After a failure, each message is handled alone, and by then all
+      // publishing must have ended.
       await Promise.allSettled(steps);
       [read] = await Promise.all(steps);
     }

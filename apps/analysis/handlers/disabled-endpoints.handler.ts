@@ -22,7 +22,7 @@ interface EndpointUser {
 
 /**
  * Reports a disabled endpoint to everything that uses the endpoint: keywords get the event `channel.disabled` and a
- * line in the activity. Watches without a keyword get only the line, because they have no events of their own.
+ * line in the activity. Watches without a keyword get only the line, because there are no events about watches.
  */
 @Controller()
 export class DisabledEndpointsHandler {

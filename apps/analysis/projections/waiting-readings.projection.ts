@@ -13,7 +13,7 @@ export const WAITING_SUBJECTS = subjectOf('READINGS', '*', '*', '*');
 
 const NAME = 'waiting-readings-v1';
 
-/** Keeps in the table `waiting_readings` the questions of READINGS that have no answer. */
+/** Stores the questions of READINGS that have no answer in the table `waiting_readings`. */
 export const waitingReadingsProjection: Projection = {
   name: NAME,
   stream: 'READINGS',
@@ -40,7 +40,7 @@ export const waitingReadingsProjection: Projection = {
   },
 };
 
-/** `readings.<account>.<watch>.<event>` */
+/** Returns the id of the event in a subject `readings.<account>.<watch>.<event>`. */
 function eventIdIn(subject: string): string {
   return subject.slice(subject.lastIndexOf('.') + 1);
 }

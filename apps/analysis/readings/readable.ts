@@ -11,7 +11,7 @@ export interface Readable {
   settings: WatchSettings;
 }
 
-/** What the readings of the watch's items are about. */
+/** Returns the subject of the readings of a watch's items. */
 export function subjectOf({ definition, terms }: WatchSettings): ReadSubject {
   return {
     names: [...new Set([...(definition ? [definition.name] : []), ...terms])],
@@ -20,7 +20,7 @@ export function subjectOf({ definition, terms }: WatchSettings): ReadSubject {
   };
 }
 
-/** The request for the local reading of an item. */
+/** Returns the request for the local reading of an item. */
 export function requestOf({ item, matched, settings }: Readable): ReadRequest {
   return {
     item: {

@@ -5,13 +5,13 @@
 const REMEMBERED_MS = 10_000;
 
 /**
- * The credits that this process has let accounts spend in the last seconds. It is possible that the balances do not
- * show them yet.
+ * The credits that this process has let accounts spend in the last seconds. The balances possibly do not show these
+ * credits yet.
  */
 export class RecentSpending {
   private readonly spent = new Map<string, { accountId: string; credits: number; at: number }>();
 
-  /** @param now epoch ms */
+  /** @param now returns the time in ms since the epoch */
   constructor(private readonly now: () => number) {}
 
   /** Remembers what the readings of an event cost. A second call for the same event replaces the earlier cost. */

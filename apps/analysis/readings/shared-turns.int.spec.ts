@@ -141,7 +141,7 @@ describe('the lane of the language model, which all replicas share', () => {
       expect(await begins(later, 0)).toBe(true);
     });
 
-    it('gives the next slot to another request if the request that it is kept for does not ask again in time', async () => {
+    it('gives the next slot to another request if the request for which the slot is kept does not ask again in time', async () => {
       await next('epoch');
       await shared.end(held, undefined);
       expect(await begins(later, 0)).toBe(true);

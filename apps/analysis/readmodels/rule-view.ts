@@ -1,7 +1,7 @@
 import type { RuleView } from '#clickhouse';
 import type { RuleResult } from '#rules';
 
-/** The result of a rule as `/why` and a backtest return it. @param rule stored with an event, or just computed */
+/** Returns the result of a rule in the form in which `/why` and a backtest return it. */
 export function ruleView({ ruleId, name, fired, clauses, actions }: RuleResult): RuleView {
   return {
     ...{ ruleId, name, fired },

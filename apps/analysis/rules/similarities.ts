@@ -18,7 +18,7 @@ export interface ComparedItem {
   /** True if `title` is the title of the parent post. */
   titleOfParent: boolean;
   /**
-   * The vector of the whole text that a reader computed, and the model of the vector; both are empty if there is no
+   * The vector of the whole text, as a reader computed it, and the model of the vector. Both are empty if there is no
    * vector.
    */
   embedding: Uint8Array;

@@ -32,7 +32,7 @@ export const NOW = binOf(Date.now()) + MINUTE_MS;
 type Definition = MessageInitShape<typeof KeywordDefinitionSchema>;
 
 export const RULE = newId();
-/** Returns a volume rule: five mentions in an hour, and twice the usual number. */
+/** Returns a volume rule, which fires at five mentions in an hour if these are twice the usual number. */
 export const rule = (when: object = {}, then: { type: string; channelIds?: string[] }[] = []) => ({
   id: RULE,
   name: 'Many',

@@ -89,8 +89,8 @@ export class QuestionsLoop implements Loop {
   /** @returns true if there can be more work now */
   private async ask(): Promise<boolean> {
     const { llm } = this.questions;
-    // Asks the model first. While the server is down, the next line takes all questions without an agent step. Then no
-    // such question would be left to test whether the server works again.
+    // The model is asked first. While the server is down, the next statement claims all questions without an agent step.
+    // If it ran first, no such question would be left to test whether the server works again.
     const begun = llm ? await this.begin(llm) : 0;
     const local = !llm || (await llm.lane.isStillDown()) ? await claimWithoutModel(this.database, !llm) : [];
     await this.finish(local, () => (llm ? DOWN : NO_MODEL));
