@@ -1,6 +1,6 @@
 /**
  * Measures alerts on synthetic mentions, and compares them with a plain threshold and a 3-sigma rule: false alarms on
- * noise, and the median delay until a planted burst is reported.
+ * noise, and the median delay until a burst is reported. The bench adds the bursts to the noise.
  * `npm run -s build && node dist/bench/alerts.js`
  */
 import type { AlertRule, SpikeLevel } from '../apps/analysis/alerts/alert-rules.js';
@@ -16,7 +16,7 @@ helpWanted(`
 Usage: node dist/bench/alerts.js [--weeks 20] [--keywords 500]
 
 Prints the false alarms a week on Poisson noise at 1, 10 and 100 mentions an hour, and on noise with quiet nights. Also prints
-the median delay until a planted burst (three times the usual rate, for three hours) is reported, and the share of bursts that
+the median delay until an added burst (three times the usual rate, for three hours) is reported, and the share of bursts that
 are reported. The variants are the spike alert in its three sensitivities, a plain threshold (twice the mean rate), and mean +
 3 standard deviations of the last 7 days. Every five minutes, each variant counts the mentions of the last hour. It
 needs at least 5 mentions, and is quiet for an hour after an alarm. Then measures the cost of evaluating keywords from

@@ -7,7 +7,7 @@ export type CpuTimes = Map<string, number>;
 const TICKS = 100;
 
 /**
- * Returns the processor time of this process and of all processes below it, by program. A rate depends much more on the
+ * Returns the processor time of this process and of all its descendants, by program. A rate depends much more on the
  * other load of the machine than processor time does. The result is empty if there is no `/proc`.
  */
 export function cpuTimes(): CpuTimes {
@@ -26,7 +26,7 @@ export interface RunningProcess {
   name: string;
 }
 
-/** Returns the process and all processes below it; empty if there is no `/proc`. */
+/** Returns the process and all its descendants; empty if there is no `/proc`. */
 export function processesBelow(root: number): RunningProcess[] {
   const processes = new Map<number, RunningProcess>();
   for (const entry of entriesOfProc()) {

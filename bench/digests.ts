@@ -29,7 +29,7 @@ import { memoryBelow } from './soak/memory.js';
 helpWanted(`
 Usage: node dist/bench/digests.js [--digests 10000] [--items 10] [--accept-ms 0]
 
-Daily digests are due at the same time, each for a keyword with its own email channel. The built analysis service assembles
+Daily digests are due at the same time, each for a keyword with a separate email channel. The built analysis service assembles
 them, and the built delivery service sends them to a mail server in a separate process. For comparison, a bare loop of
 nodemailer sends the same mails to this server. Uses embedded stores. Takes about two minutes, at most four with 10,000 digests.
   --accept-ms MS  the time that the mail server takes to accept a mail
@@ -66,7 +66,7 @@ await runBench(async (cleanup) => {
   const env = programEnv(stores, { SMTP_URL: smtpUrl, PUBLIC_URL });
   const analysis = await startProgram('analysis', env, cleanup);
   const delivery = await startProgram('delivery', env, cleanup);
-  console.log(`${DIGESTS} daily digests of ${ITEMS} items, each to an email channel of its own.`);
+  console.log(`${DIGESTS} daily digests of ${ITEMS} items, each to a separate email channel.`);
   const ours = await sendDigests(stage, analysis);
   await Promise.all([analysis.stop(), delivery.stop()]);
   const bare = await startPeer('bare-mailer', cleanup);
@@ -78,7 +78,7 @@ await runBench(async (cleanup) => {
   ];
   console.log('');
   table(
-    ['', 'digests/s', 'seconds', 'digests/s: it / bare loop'],
+    ['', 'digests/s', 'seconds', 'ratio to the bare loop'],
     [
       ['assembled and stored', ...figuresOf(ours.assembled)],
       ['assembled and sent, until the last mail', ...figuresOf(ours.sent)],

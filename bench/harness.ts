@@ -25,7 +25,7 @@ export function numberOption(name: string, otherwise: number): number {
   process.exit(2);
 }
 
-/** Returns the text after `--name`; undefined without it. */
+/** Returns the text after `--name`; undefined if the option is not given. */
 export function textOption(name: string): string | undefined {
   const at = process.argv.indexOf(`--${name}`);
   if (at < 0) return undefined;
@@ -108,7 +108,7 @@ export function quantile(values: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 }
 
-/** Ratios of two programs, round by round: in a round, the load of the machine is the same for both. */
+/** Returns the ratios of two programs, round by round: in a round, the load of the machine is the same for both. */
 export function ratios(ours: readonly number[], theirs: readonly number[]): number[] {
   return ours.map((value, round) => value / (theirs[round] ?? Number.NaN));
 }

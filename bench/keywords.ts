@@ -217,7 +217,7 @@ async function openAccount(bus: Bus): Promise<Account> {
   return new CommandClient(bus).request(COMMANDS.openAccount, command);
 }
 
-/** Returns a body with a query of its own: two keywords with the same searches are rare. */
+/** Returns a body with a query that no other body has, because two keywords with the same searches are rare. */
 function nextBody() {
   bodies += 1;
   return {

@@ -245,8 +245,8 @@ function report(ours: Latencies, bare: Latencies): void {
   table(
     ['to the webhook, measured from', 'ours p50', 'ours p99', 'bare p50', 'bare p99', 'p99 ours / bare'],
     [
-      row('the instant it was due (polling wait included)', ({ fromDue }) => fromDue),
-      row('its poll reaching the upstream', ({ fromPoll }) => fromPoll),
+      row('the time when it was due (includes the wait for the poll)', ({ fromDue }) => fromDue),
+      row('the arrival of its poll at the upstream', ({ fromPoll }) => fromPoll),
       row('the end of its check (occurredAt)', ({ fromCheck }) => fromCheck),
     ],
   );

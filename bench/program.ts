@@ -37,7 +37,7 @@ export function programEnv(stores: EmbeddedStores, more: NodeJS.ProcessEnv = {})
 
 /**
  * Starts `dist/apps/<name>/main.js` in a separate process and waits until it is ready. `EARSHOT_BENCH_NODE` contains
- * further arguments for node (`--cpu-prof`).
+ * further arguments for node, for example `--cpu-prof`.
  */
 export async function startProgram(
   name: string,

@@ -287,7 +287,7 @@ function makeDecisions(): JsMsg[] {
   });
 }
 
-/** Returns the message in the form that a consumer gets, as the first of its subject. */
+/** Returns the message in the form in which a consumer gets it, as if it were the first message of its subject. */
 function messageOf({ subject, data }: { subject: string; data: Uint8Array }, n: number): JsMsg {
   return { subject, data, seq: n + 1, headers: { get: () => '0' } } as unknown as JsMsg;
 }

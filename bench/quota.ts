@@ -71,7 +71,7 @@ async function addedLatency(database: Database): Promise<void> {
     target(`p99 added by the quota check of ${plan}, ms`, added, 0.1, 'at most');
   }
   await quota.stop();
-  table(['kept by the quota, ms', 'requests', 'waited for a lease', 'p50', 'p99', 'max'], rows);
+  table(['delay by the quota, ms', 'requests', 'waited for a lease', 'p50', 'p99', 'max'], rows);
 }
 
 /**
@@ -126,12 +126,12 @@ async function floods(url: string, peer: Peer, calm: BenchAccount, loud: BenchAc
     ['reads of an account, ms', 'requests', 'p50', 'p95', 'p99'],
     [
       ['alone', ...figures(alone.flat())],
-      [`beside an account that sends ${FLOOD_RATE}/s and is allowed 1/s`, ...figures(beside.flat())],
+      [`while another account sends ${FLOOD_RATE}/s and may send 1/s`, ...figures(beside.flat())],
     ],
   );
   console.log(`the flood was answered: ${JSON.stringify(answers)}`);
   const worst = (rounds: readonly number[][]) => rounds.map((times) => quantile(times, 0.99));
-  target('p99 beside the flood / alone', median(ratios(worst(beside), worst(alone))), 1.5, 'at most');
+  target('p99 during the flood / alone', median(ratios(worst(beside), worst(alone))), 1.5, 'at most');
   await pool.close();
 }
 

@@ -78,8 +78,8 @@ function subjects(random: Random, terms: string[]): RuleSubject[] {
 }
 
 /**
- * Runs the rules in a loop in which each clause reads the item itself, with an index of its own term. @returns the
- * number of rules that fired
+ * Returns a function that runs the rules in a loop, and returns the number of rules that fired. Each clause reads the
+ * item itself, with a separate index of its term.
  */
 function naive(rules: readonly Rule[]): (item: RuleSubject) => number {
   const all = rules.map(({ when }) => {

@@ -50,7 +50,7 @@ const SAMPLES = textOption('samples');
 const EARLIER = textOption('from');
 const SAMPLE_MS = 10_000;
 const READY_WITHIN_MS = 120_000;
-/** Memory counts as flat if it needs at most this many times the baseline at the end of the run. */
+/** Memory counts as flat if the memory at the end of the run is at most this many times the baseline. */
 const MAX_GROWTH = 1.1;
 const MEASURES = ['rss', 'pss', 'anonymous'] as const;
 const HEAP = 'heap of earshot';

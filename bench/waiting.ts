@@ -86,7 +86,7 @@ async function startHangingModel(cleanup: Cleanup): Promise<string> {
   return `http://127.0.0.1:${(model.address() as AddressInfo).port}`;
 }
 
-/** Messages that store events which wait until `deadline` (epoch ms). */
+/** Returns messages of events that wait until `deadline` (epoch ms). */
 function makeQuestions(deadline: number) {
   const watches = Array.from({ length: WATCHES }, () => ({
     accountId: newId(),

@@ -26,7 +26,7 @@ if (process.argv.includes('--force') || readText(STAMP) !== wanted) {
   writeFileSync(STAMP, wanted);
 }
 
-/** A hash of the contents, because a fresh checkout has new modification times. */
+/** Returns a hash of the inputs' contents, because a fresh checkout has new modification times. */
 function signature() {
   const hash = createHash('sha256');
   for (const input of INPUTS) collect(input, hash);

@@ -67,7 +67,7 @@ async function bundle() {
     // Rolldown also keeps the imports of packages that are not installed (optional packages). Such an import fails only
     // when it is used.
     external: (id) => UNBUNDLED.includes(packageOf(id)) || id.endsWith('.node'),
-    // The files that Node would choose.
+    // Selects the files that Node would select.
     resolve: { conditionNames: ['node'], mainFields: ['main'] },
     logLevel: 'silent',
     plugins: [

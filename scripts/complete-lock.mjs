@@ -35,9 +35,9 @@ const CPU = {
 const LIBC = { gnu: 'glibc', gnueabihf: 'glibc', musl: 'musl', musleabihf: 'musl' };
 
 /**
- * The entries that the lock file lacks, by path. A package of the lock file can require an optional package without an
- * entry. The missing entry is made from the parent's `optionalDependencies` and from the platform in the name. It has
- * no `integrity`, because only a registry with this package knows that value.
+ * Returns the entries that the lock file lacks, by path. A package of the lock file can require an optional package
+ * without an entry. The missing entry is made from the parent's `optionalDependencies` and from the platform in the
+ * name. The entry has no `integrity`, because only a registry with this package knows that value.
  * @throws Error for a package whose version is a range, or whose name contains no platform. Add its entry manually
  */
 function missingEntries({ packages }) {
@@ -49,7 +49,10 @@ function missingEntries({ packages }) {
   return missing;
 }
 
-/** Searches like Node: first in the `node_modules` of the parent, then in those further up. */
+/**
+ * Returns whether the lock file has an entry for the package. Searches like Node: first in the `node_modules` of the
+ * parent, then in those of the folders above.
+ */
 function hasEntry(packages, path, name) {
   for (let base = path; ; base = base.slice(0, Math.max(0, base.lastIndexOf('node_modules/') - 1))) {
     if (packages[`${base && `${base}/`}node_modules/${name}`]) return true;

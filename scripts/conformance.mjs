@@ -29,7 +29,7 @@ async function testsByRule() {
   return found;
 }
 
-/** Specs, and `*-tasks.ts`: tests that a spec runs on the services that it has started. */
+/** Returns the paths of specs and of `*-tasks.ts`, whose tests a spec runs on the services that the spec has started. */
 function specFiles() {
   return ['apps', 'libs', 'test', 'bench'].flatMap((folder) =>
     readdirSync(root + folder, { recursive: true })
@@ -38,7 +38,7 @@ function specFiles() {
   );
 }
 
-/** Returns the tests of a file: the titles from the outermost suite to the test, and the rules that these name. */
+/** Returns the tests of a file: the titles from the outermost suite to the test, and the rules in these titles. */
 function testsOf(source) {
   const tests = [];
   const visit = (node, titles, ids) => {

@@ -35,7 +35,7 @@ export async function withLock(file, tell, work) {
   }
 }
 
-/** Creates the lock as a link; false if it exists. This is atomic, so nobody reads an incomplete lock. */
+/** Creates the lock as a link; returns false if it exists. This is atomic, so nobody reads an incomplete lock. */
 function linked(from, to) {
   try {
     linkSync(from, to);
@@ -60,8 +60,8 @@ function holderOf(file) {
 }
 
 /**
- * The start time of a process in the system's units. The pid is not enough, because another process can have got this
- * pid meanwhile.
+ * Returns the start time of a process in the system's units. On other systems than Linux, returns only whether the
+ * process runs. The pid is not enough, because another process can have got this pid meanwhile.
  */
 function startOf(pid) {
   try {

@@ -95,8 +95,8 @@ function collect(path, seen) {
 }
 
 /**
- * Returns whether the packages that npm recorded match the lock file, because a person has run npm. A new install is then
- * not needed, and would remove packages that a running program uses.
+ * Returns whether the packages that npm recorded match the lock file. This is so if a person has run npm. A new install
+ * is then not needed, and would remove packages that a running program uses.
  */
 function isInstalledManually() {
   try {
@@ -116,7 +116,7 @@ function isInstalledManually() {
 
 /**
  * Runs npm, and ends it when this process is asked to end. The output of npm goes to our standard error. With `quiet`,
- * its end goes into the message of the error instead, and is lost if npm succeeds.
+ * nothing is printed: if npm fails, the last part of its output is in the message of the error.
  */
 function npm(args, what, quiet) {
   const cli = process.env.npm_execpath;

@@ -26,7 +26,7 @@ export interface Arrivals {
 /** The name of the only search of a synthetic keyword. */
 export const SEARCH = 'search';
 
-/** Returns the counts of each five minutes with mentions. */
+/** Returns the counts of all bins of five minutes that have mentions. */
 export function countsOf({ from, to, rateAt, bursts }: Arrivals, random: Random): BinCount[] {
   const counts: BinCount[] = [];
   for (let at = from; at < to; at += BIN_MS) {

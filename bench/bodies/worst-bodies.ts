@@ -11,7 +11,7 @@ const sound = {
   sources: [{ source: 'hackernews', enabled: true }],
 };
 
-/** Returns a list that fills a body with the element. */
+/** Returns a JSON list that repeats the element until the body is full. */
 function filling(element: string): string {
   const count = Math.floor((MAX_BODY_BYTES - 4096) / (element.length + 1));
   return `[${Array<string>(count).fill(element).join(',')}]`;
@@ -54,7 +54,7 @@ function manyRules(): string {
   return JSON.stringify({ ...sound, rules: Array(20).fill(rule) as unknown[] });
 }
 
-/** Returns as many distinct keys of this length as fit. */
+/** Returns a JSON object with as many distinct keys of this length as fit into a body. */
 function manyKeys(letters: number): string {
   const count = Math.floor((MAX_BODY_BYTES - 4096) / (letters + 5));
   const key = (n: number) => n.toString(36).padStart(letters, 'k');

@@ -17,7 +17,7 @@ export function addressOf(channelId: string): string {
   return `${channelId}@example.org`;
 }
 
-/** Writes keywords into the tables, each with an email channel of its own and with items for a digest. */
+/** Writes keywords into the tables, each with a separate email channel and with items for a digest. */
 export async function fillKeywords(
   database: Database,
   count: number,

@@ -23,7 +23,7 @@ answerQuestions({
     counts = {};
     ended = run(flood);
   },
-  /** Number of responses by status. */
+  /** Ends the flood. Returns the number of responses by status. */
   async end() {
     isOn = false;
     await ended;

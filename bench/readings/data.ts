@@ -7,7 +7,7 @@ export type Row = Record<string, string>;
 
 const FOLDER = textOption('data') ?? process.env.READINGS_DATA ?? '../shared/readings';
 
-/** The rows of a labelled file. If the file is absent, prints this and returns undefined. */
+/** Returns the rows of a labelled file. If the file is absent, prints a message and returns undefined. */
 export function labelled(file: string): Row[] | undefined {
   const path = join(FOLDER, file);
   if (existsSync(path)) return rowsOf(path);
@@ -15,7 +15,7 @@ export function labelled(file: string): Row[] | undefined {
   return undefined;
 }
 
-/** The posts about ambiguous names that are part of the project. */
+/** Returns the posts about ambiguous names that are part of the project. */
 export function ownPosts(): Row[] {
   return rowsOf(new URL('../../../bench/readings/relevance.tsv', import.meta.url));
 }

@@ -117,7 +117,7 @@ export async function measureOwnRelevance(reader: BenchReader): Promise<void> {
   const sets: Record<string, string> = {
     tune: 'weights fitted on these',
     held: 'same names, other posts',
-    unseen: 'names without any entry (except Ford)',
+    unseen: 'names for which the reader has no list of words (except Ford)',
   };
   for (const [set, what] of Object.entries(sets)) {
     const confusion = new Confusion();

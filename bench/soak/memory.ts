@@ -13,7 +13,7 @@ export interface Memory {
   anonymous: number;
 }
 
-/** Returns the memory of the process and of all processes below it, by program. */
+/** Returns the memory of the process and of all its descendants, by program. */
 export function memoryBelow(root: number): Map<string, Memory> {
   const found = new Map<string, Memory>();
   for (const { pid, name } of processesBelow(root)) {

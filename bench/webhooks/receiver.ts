@@ -4,9 +4,9 @@ import { verifyDelivery } from '../../apps/simulator/receiver/signature.js';
 import { answerQuestions } from '../peer.js';
 
 /**
- * The receiver of all programs, in a separate process. It responds with an empty 200, does not respond below
- * `/hang/` while hanging is on, counts new deliveries by `webhook-id`, and checks the signatures of one delivery in a
- * hundred.
+ * The receiver of all programs, in a separate process. It responds with an empty 200, counts new deliveries by
+ * `webhook-id`, and checks the signatures of one delivery in a hundred. While hanging is on, it does not respond to
+ * requests whose path begins with `/hang/`.
  */
 
 /** The counts of the receiver at the time when it has the expected number of deliveries. */

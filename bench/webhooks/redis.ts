@@ -8,8 +8,8 @@ import { freePort } from '#embedded';
 import { temporaryDirectory, type Cleanup } from '../harness.js';
 
 /**
- * Starts a Redis for the bench, configured like a BullMQ installation whose jobs must survive: appendonly, flushed
- * every second (JetStream of 2.9 does not flush each message either), without eviction.
+ * Starts a Redis for the bench, configured like a BullMQ installation whose jobs must survive: appendonly, flushed to
+ * the disk every second (nats-server 2.9 does not flush each message either), without eviction.
  * @returns its port; undefined if redis-server is not installed
  */
 export async function startRedis(cleanup: Cleanup): Promise<number | undefined> {

@@ -81,7 +81,7 @@ class EncoderGraph extends Graph {
   /**
    * Adds one transformer layer: attention and feed-forward, each after a normalisation and with a residual connection.
    * @param pool is applied to the rows before the last matrix. In the last layer, `pool` is the mean of the rows. The
-   *   matrix is linear, so the product of the mean equals the mean of the products, and only one row must be multiplied
+   *   product of the mean equals the mean of the products, so only one row must be multiplied by the matrix
    */
   layer(input, number, width, pool = (rows) => rows) {
     const name = (part) => `${ENCODER}/Layer_${number}/TransformerLayer/${part}`;
