@@ -29,7 +29,7 @@ export async function clientTypes(document) {
   );
 }
 
-/** An empty schema allows every value, so its type is `unknown`. */
+/** Returns the type `unknown` for an empty schema, because an empty schema allows every value. */
 function transform(schema) {
   if (Object.keys(schema).length === 0) return ts.factory.createKeywordTypeNode(ts.SyntaxKind.UnknownKeyword);
 }

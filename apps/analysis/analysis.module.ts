@@ -76,7 +76,7 @@ const READER_THREADS = 1;
 @Module({})
 class AnalysisModule {}
 
-/** Analysis: converts the results of checks to final events, and writes the read models in ClickHouse. */
+/** Returns the service analysis: it converts the results of checks to final events, and writes ClickHouse's read models. */
 export function analysisService(config: AnalysisConfig): ServiceDefinition {
   const { llm } = config;
   return {

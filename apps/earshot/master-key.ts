@@ -24,7 +24,7 @@ export async function masterKeyIn(dataDir: string, hasSecrets: () => Promise<boo
   return key;
 }
 
-/** Like `masterKeyIn`, but returns undefined if there is no file. @throws SettingsError if a line is not a key */
+/** Does the same as `masterKeyIn`, but returns undefined without a file. @throws SettingsError if a line is not a key */
 export function readMasterKey(dataDir: string): string | undefined {
   let text: string;
   try {

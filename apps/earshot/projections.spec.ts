@@ -23,7 +23,7 @@ async function listed(): Promise<Line[]> {
   return lines.map((line) => JSON.parse(line) as Line);
 }
 
-/** The consumers of the analysis service that write ClickHouse, and the tables into which each of them inserts rows. */
+/** Returns the consumers of analysis that write to ClickHouse, and the tables into which each consumer inserts rows. */
 function sinks(): { name: string; tables: string[] }[] {
   const folder = new URL('apps/analysis/readmodels/', checkout);
   return readdirSync(folder)

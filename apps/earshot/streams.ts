@@ -16,7 +16,7 @@ export interface StreamInfo {
   consumers: { name: string; acknowledgedUpTo: number; pending: number; underWay: number }[];
 }
 
-/** `streams info` */
+/** Adds the command `streams info`. */
 export function addStreamCommands(program: Command): void {
   program
     .command('streams')

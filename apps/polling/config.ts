@@ -25,7 +25,10 @@ export function readPollingConfig(env: NodeJS.ProcessEnv = process.env) {
 
 export type PollingConfig = ReturnType<typeof readPollingConfig>;
 
-/** `SOURCE_<ID>_LANES`: the number of lanes of a source, and so the maximum number of replicas that share its work. */
+/**
+ * Reads `SOURCE_<ID>_LANES`, the number of lanes of a source. It is also the maximum number of replicas that share the
+ * work of the source.
+ */
 function lanesOf(source: string, env: NodeJS.ProcessEnv): number {
   const name = `SOURCE_${source.toUpperCase()}_LANES`;
   const count = Number(env[name] || 1);

@@ -12,7 +12,10 @@ import { scheduleProjection } from './projections/schedule.projection.js';
 @Module({})
 class PollingModule {}
 
-/** Polling: reads the upstreams when checks are due, matches the items, and publishes each check on CHECKS. */
+/**
+ * Returns the service polling: it reads the upstreams when checks are due, matches the items, and publishes each check
+ * on CHECKS.
+ */
 export function pollingService(config: PollingConfig): ServiceDefinition {
   return {
     name: 'polling',

@@ -33,7 +33,7 @@ let worker: Worker<Job, number> | undefined;
 let count = 0;
 
 answerQuestions({
-  /** BullMQ needs the Redis client `ioredis`, but does not install it. */
+  /** Returns whether the Redis client `ioredis` is installed. BullMQ needs this client, but does not install it. */
   hasClient() {
     try {
       return Boolean(createRequire(import.meta.url).resolve('ioredis'));

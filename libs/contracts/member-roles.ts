@@ -5,7 +5,7 @@
 export const MEMBER_ROLES = ['owner', 'editor', 'viewer'] as const;
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 
-/** True if the text is the name of a role. */
+/** Returns true if the text is the name of a role. */
 export function isMemberRole(text: string): text is MemberRole {
   return MEMBER_ROLES.some((role) => role === text);
 }

@@ -151,7 +151,7 @@ async function decideAndAppend<S, E, D extends Decision<E>, R>(
   return events.reduce((before, event) => aggregate.evolve(before, event), state);
 }
 
-/** Reads. Returns a refusal instead of throwing it, but throws all other errors. */
+/** Returns what `read` returns. If `read` throws a refusal, returns the refusal. Throws all other errors. */
 async function resultOrRefusal<R>(
   { read }: { read?(tx: Tx): Promise<R> },
   tx: Tx,

@@ -33,7 +33,7 @@ function apt(args: string[]): Promise<void> {
   });
 }
 
-/** apt-get may need a proxy to reach its servers. */
+/** Returns the proxy settings of the environment, because apt-get can need a proxy to reach its servers. */
 function proxies(): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(process.env).filter(([name]) => /^(https?|no)_proxy$/i.test(name)),

@@ -21,7 +21,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
-/** Command lines that contain this spec's directory. */
+/** Returns the command lines of running processes that contain this spec's directory. */
 function remainingProcesses(): string[] {
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))

@@ -3,7 +3,7 @@
  */
 const PASSED_ON = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'LD_LIBRARY_PATH'] as const;
 
-/** The environment of a store's process, or of a program that prepares a store. */
+/** Returns the environment for the process of a store, or for a program that prepares a store. */
 export function childEnvironment(own: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const passedOn = PASSED_ON.flatMap((name) => {
     const value = process.env[name];

@@ -15,7 +15,7 @@ export function readOrMakeCredentials(file: string): Credentials {
   return readOrMake(file, () => ({ user: 'earshot', password: randomPassword() }));
 }
 
-/** 192 random bits, in characters that need no escaping in URLs and configuration files. */
+/** Returns 192 random bits, in characters that need no escaping in URLs and configuration files. */
 export function randomPassword(): string {
   return randomBytes(24).toString('hex');
 }

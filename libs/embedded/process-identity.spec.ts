@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { identify, identifySelf, isRunning } from './process-identity.js';
 
-/** False for an ordinary user if `/proc` hides the processes of other users. */
+/** Returns false for an ordinary user if `/proc` hides the processes of other users. */
 function canReadFirst(): boolean {
   try {
     return readFileSync('/proc/1/stat').length > 0;

@@ -1,6 +1,6 @@
 // A bfloat16 is the upper half of a 32-bit float: sign, 8 bits of exponent, 7 bits of fraction.
 
-/** The numbers as bfloat16, little-endian, two bytes each, rounded to nearest even. */
+/** Returns the numbers as bfloat16, little-endian, two bytes each, rounded to nearest even. */
 export function toBfloat16(numbers: Float32Array): Uint8Array {
   const bits = new Uint32Array(numbers.buffer, numbers.byteOffset, numbers.length);
   const view = new DataView(new ArrayBuffer(numbers.length * 2));
@@ -8,7 +8,7 @@ export function toBfloat16(numbers: Float32Array): Uint8Array {
   return new Uint8Array(view.buffer);
 }
 
-/** The numbers from bytes that `toBfloat16` has returned. */
+/** Returns the numbers from bytes that `toBfloat16` has returned. */
 export function fromBfloat16(bytes: Uint8Array): Float32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const bits = new Uint32Array(bytes.byteLength >> 1);

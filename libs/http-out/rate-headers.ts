@@ -28,7 +28,8 @@ export function readRateHeaders(headers: Record<string, string>, now: Date): Rat
 }
 
 /**
- * `ratelimit-…` is from the IETF's draft, most upstreams use `x-ratelimit-…`, X and Product Hunt use `x-rate-limit-…`.
+ * Returns the value of a header in any of its three spellings. `ratelimit-…` is from the IETF's draft, most upstreams
+ * use `x-ratelimit-…`, and X and Product Hunt use `x-rate-limit-…`.
  */
 function spelled(headers: Record<string, string>, what: string): string | undefined {
   return headers[`ratelimit-${what}`] ?? headers[`x-ratelimit-${what}`] ?? headers[`x-rate-limit-${what}`];

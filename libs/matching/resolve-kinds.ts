@@ -23,7 +23,7 @@ export function resolveKinds(kinds: Uint8Array, length: number): void {
   }
 }
 
-/** `a_b` is one word, `_a_` is a word with emphasis. */
+/** Gives connectors their final kind: `a_b` is one word, and `_a_` is a word with emphasis. */
 function resolveConnectors(kinds: Uint8Array, length: number, from: number, afterWord: boolean): number {
   let end = from;
   while (end < length && kinds[end] === Kind.connector) end += 1;

@@ -29,7 +29,10 @@ export function isOutage(error: unknown): boolean {
  */
 const POSTGRES_OUTAGE = /^(08\w{3}|53\w{3}|57P0\w|57014|55P03|40001|40P01|25006|58030)$/;
 
-/** An error of pg itself (not of the server or of our parameters) during a query is an error of its connection. */
+/**
+ * Returns whether the error of a query is an outage. An error of pg itself, which comes neither from the server nor from
+ * our parameters, is an error of the connection.
+ */
 function isPostgresOutage(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return POSTGRES_OUTAGE.test(error.code ?? '');
   return error instanceof Error && !(error instanceof TypeError || error instanceof RangeError);

@@ -79,7 +79,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback');
 }
 
-/** Hashing makes texts of different lengths comparable in constant time. */
+/** Returns the hash of a text. Hashes have the same length, so they can be compared in constant time. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

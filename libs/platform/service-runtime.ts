@@ -18,7 +18,7 @@ export class ServiceRuntime {
     @Inject(LOG) private readonly log: Logger,
   ) {}
 
-  /** Call this function when consumers and commands have started: a loop can use the tables. */
+  /** Starts the loops. Call this only after consumers and commands have started: then a loop can use the tables. */
   async start(): Promise<void> {
     for (const loop of this.work.loops) await loop.start();
     this.lagTimer = setInterval(() => void this.measureLag(), LAG_INTERVAL_MS).unref();

@@ -32,8 +32,8 @@ class ServiceClient extends pg.Client {
   }) as unknown as pg.Client['query'];
 
   /**
-   * Each write to a socket is a system call, and these took more than half of the processor time of the keywords service
-   * (ADR 38). So all statements that are run before the next tick share a write.
+   * Collects all statements that are run before the next tick, and sends them in one write. Each write to a socket is a
+   * system call, and these took more than half of the processor time of the keywords service (ADR 38).
    */
   private corkUntilNextTick(): void {
     const { stream } = this.connection;

@@ -43,7 +43,7 @@ export class SecretBox {
     return key === this.keys[0] ? undefined : this.seal(text);
   }
 
-  /** GCM detects a wrong key. */
+  /** Decrypts a box with the first key that fits: GCM detects a wrong key. Throws if no key fits. */
   private opened(box: Uint8Array): { text: string; key: Buffer } {
     let failure: unknown;
     for (const key of this.keys)

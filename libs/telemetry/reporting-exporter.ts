@@ -44,7 +44,7 @@ export class ReportingExporter implements SpanExporter {
   }
 }
 
-/** A short text instead of the error, because the error contains the collector's response, which may be long. */
+/** Returns a short text about the error. The error itself contains the collector's response, which can be long. */
 function reasonOf(error: (Error & { code?: string | number }) | undefined): string {
   if (!error) return 'unknown';
   const code = error.code === undefined ? '' : ` (${error.code})`;

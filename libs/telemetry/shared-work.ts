@@ -106,7 +106,10 @@ interface Origin {
   isOwnRecorded?: boolean;
 }
 
-/** Most causes are not recorded. For them, the loop only remembers whether all causes are the same step. */
+/**
+ * Returns the origin of work with these causes. Most causes are not recorded. For them, the loop only remembers whether
+ * all causes are the same step.
+ */
 function originOf(causes: Iterable<string | undefined>): Origin {
   const recorded = new Set<string>();
   let first: string | undefined;

@@ -16,7 +16,7 @@ interface ExpectedRefusal {
   paths?: readonly string[];
 }
 
-/** `given(...events).when(command).then(expected events or refusal)` for a decider. */
+/** Returns `given` for a decider: `given(...events).when(command).then(expected events or refusal)`. */
 export function givenFor<Command, Event, State>({ decide, evolve, initial }: Decider<Command, Event, State>) {
   return (...events: Event[]) => ({
     when(command: Command) {

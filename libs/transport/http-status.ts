@@ -19,7 +19,7 @@ const KINDS = new Map(
   Object.entries(HTTP_STATUS).map(([kind, status]) => [status, kind as RefusalKind] as const),
 );
 
-/** The kind of a refusal that a service sent; `internal` for a status that this release does not know. */
+/** Returns the kind of a refusal that a service sent; `internal` for a status that this release does not know. */
 export function refusalKindOf(status: number): RefusalKind {
   return KINDS.get(status) ?? 'internal';
 }

@@ -138,7 +138,7 @@ function extrasOf(handler: MessageHandler): PatternExtras {
   return handler.extras ?? {};
 }
 
-/** Nest's interceptors convert a result to a stream with one value. */
+/** Returns the result of a handler. Nest's interceptors convert the result to a stream with one value. */
 async function resultOf<T>(handler: MessageHandler<unknown, unknown, T>, input: unknown): Promise<T> {
   const result = await handler(input);
   return isObservable(result) ? lastValueFrom(result) : (result as T);

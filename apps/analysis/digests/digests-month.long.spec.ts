@@ -232,7 +232,7 @@ async function storedDigests(): Promise<DigestAssembled[]> {
   return digests;
 }
 
-/** Mulberry32. */
+/** Returns pseudo-random numbers between 0 and 1 (Mulberry32). */
 function generator(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -3,7 +3,7 @@ import type { Database } from '#postgres';
 import { AttemptRecorder, type ChannelFaults } from './attempt-recorder.js';
 import type { AttemptResult } from './delivery.js';
 
-/** An attempt that a stop of the process interrupted. */
+/** Returns an attempt that a stop of the process interrupted. */
 const interrupted = (pending: boolean): AttemptResult => ({
   delivery: {
     eventId: '0d4c1a2e-0000-4000-8000-000000000001',

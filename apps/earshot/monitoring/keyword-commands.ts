@@ -13,7 +13,7 @@ interface PlanOptions {
   json?: true;
 }
 
-/** `keywords export`, `keywords plan`, `keywords apply`: monitoring as code. */
+/** Adds the commands for monitoring as code: `keywords export`, `keywords plan`, `keywords apply`. */
 export function addKeywordCommands(program: Command): void {
   const keywords = program
     .command('keywords')

@@ -11,7 +11,7 @@ interface TailOptions {
   after?: string;
 }
 
-/** `mentions tail` */
+/** Adds the command `mentions tail`. */
 export function addTailCommand(program: Command): void {
   program
     .command('mentions')
@@ -55,7 +55,7 @@ function interruption(): AbortController {
   return ended;
 }
 
-/** `12:30:05  reddit  ada  Title  https://…` */
+/** Returns the line of a mention: `12:30:05  reddit  ada  Title  https://…`. */
 export function lineOf({ mention }: StreamedMention): string {
   const { occurredAt, source, author, title, excerpt, url } = mention;
   const parts = [occurredAt.slice(11, 19), source, author ?? '–', title ?? excerpt, url];

