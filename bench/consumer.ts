@@ -1,6 +1,6 @@
 /**
- * Measures what the transport costs a consumer whose handler does nothing: messages per second through a controller's
- * method, through the runner below it, and through a bare loop of nats.js.
+ * Measures the cost of the transport for a consumer whose handler does nothing. The figures are messages per second
+ * through a controller's method, through the runner that the transport uses, and through a bare loop of nats.js.
  * `npm run -s build && node dist/bench/consumer.js`
  */
 import 'reflect-metadata';

@@ -1,6 +1,6 @@
 /**
- * Measures how many digests a second the analysis and delivery services assemble and send as mails to a local
- * mail server, and their memory, compared with a bare loop that sends the same rendered mails.
+ * Measures how many digests a second the services analysis and delivery assemble and send as mails to a local mail
+ * server, and the memory of these services. For comparison, a bare loop sends the same rendered mails.
  * `npm run -s build && node dist/bench/digests.js`
  */
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,6 +1,7 @@
 /**
- * Measures keyword creates and estimates per second through gateway, NATS and the keywords service, compared
- * with a plain insert of the same keyword, and with a read of a page of one keyword through the gateway.
+ * Measures how many keywords are created a second, and how many estimates are made a second, through gateway, NATS and
+ * the keywords service. Creates are compared with a plain insert of the same keyword, estimates with a read of a page of
+ * one keyword through the gateway.
  * `npm run -s build && node dist/bench/keywords.js`
  */
 import { create, toBinary, toJson } from '@bufbuild/protobuf';

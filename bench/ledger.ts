@@ -1,6 +1,6 @@
 /**
- * Measures charges per second: of the ledger's writer in batches, for one hot account and for many accounts, and of a
- * simple program that locks the account's row for each charge, for one hot account.
+ * Measures charges per second. The ledger's writer charges in batches, once for one busy account and once for many
+ * accounts. For comparison, a simple program locks the row of one busy account for each charge.
  * `npm run -s build && node dist/bench/ledger.js`
  */
 import { EventStore } from '#event-store';

@@ -32,9 +32,9 @@ export type Statement = SelectStatement | CommandStatement | InsertStatement;
 /**
  * Classifies the SQL of one request.
  * @param tableFunctions the names of the engine's table functions, in lower case: see `guarded`
- * @throws ClickhouseException 62 for an empty query, for a statement that is not allowed, and for more than one
- * statement, because the engine would run all statements; 344 for access to files, the network, programs or other
- * databases
+ * @throws ClickhouseException 62 for an empty query, for a statement that is not allowed, and for several statements,
+ * because the engine would run all of them
+ * @throws ClickhouseException 344 for access to files, the network, programs or other databases
  */
 export function parseStatement(sql: string, tableFunctions: ReadonlySet<string>): Statement {
   const tokens = sqlTokens(sql);

@@ -19,8 +19,8 @@ export interface AllAddresses extends Addresses {
 }
 
 /**
- * Finds the addresses of the running installation: from NATS_URL, DATABASE_URL and CLICKHOUSE_URL, and each address
- * that is not set from the file that the installation writes to DATA_DIR (a demo writes it to the folder `demo`).
+ * Finds the addresses of the running installation in NATS_URL, DATABASE_URL and CLICKHOUSE_URL. An address that is not
+ * set is read from the file that the installation writes to DATA_DIR (a demo writes the file to the folder `demo`).
  * @throws Error that says how to start an installation
  */
 export function findInstallation(env: NodeJS.ProcessEnv): AllAddresses {

@@ -31,9 +31,9 @@ const CHANNELS = (receiver: string) => [
 ];
 
 /**
- * Creates a channel of each kind, and gives the first keyword of the demo a rule that notifies these channels, daily
- * briefs to all of them except the webhook, and a spike alert. Does nothing if the keyword has channels from an earlier
- * start.
+ * Creates a channel of each kind for the first keyword of the demo. The keyword gets a spike alert, and a rule that
+ * notifies these channels. All of them except the webhook get daily briefs. Does nothing if the keyword has channels
+ * from an earlier start.
  */
 export async function setUpChannels(
   address: string,

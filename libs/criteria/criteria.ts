@@ -23,8 +23,8 @@ export function resolveCriteria(global: Criteria, overrides: Criteria | undefine
 
 /**
  * Returns the identity of a search: SHA-256 (hex) over the canonical JSON (RFC 8785) of everything that distinguishes
- * it: source, market, query (trimmed), terms (trimmed, case-folded, sorted, each once), match, sort, price bounds,
- * filters, repliesTo.
+ * the search. This is source, market, query (trimmed), terms (trimmed, case-folded, sorted, each once), match, sort,
+ * price bounds, filters and repliesTo.
  */
 export function criteriaHash(source: SourceId, criteria: Criteria): string {
   const { market, query, priceMin, priceMax, sort, filters, repliesTo, terms } = criteria;

@@ -27,8 +27,8 @@ export interface EmbeddedStores {
    */
   started: string[];
   /**
-   * Resolves with an error that names the store and the reason, if a store is not started again: the store ended more
-   * than five times in a minute, or runs after a restart but does not answer. Otherwise the promise never settles.
+   * Resolves if a store is not started again, with an error that names the store and the reason: the store ended more
+   * than five times in a minute, or it does not answer after a restart. Otherwise the promise never settles.
    */
   givenUp: Promise<Error>;
   /** Stops all started stores; kills those that have not exited after 3.5 s. A second call waits for the first call. */

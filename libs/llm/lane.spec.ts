@@ -59,7 +59,7 @@ it('the lane of the model waits as long as the server asks', async () => {
   expect(await answer()).toBe('answer');
 });
 
-it('the lane of the model is down after five failures in a row, waits twice as long after each further failure, up to a minute, and tests the server with one request', async () => {
+it('the lane of the model is down after five failures in a row, then tests the server with one request, and waits twice as long after each further failure, but at most a minute', async () => {
   for (let n = 0; n < 4; n += 1) await fail('server_error');
   expect([lane.isDown, lane.blockedForMs]).toEqual([false, 0]);
   await fail('network');

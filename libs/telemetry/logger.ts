@@ -16,8 +16,8 @@ const REDACTED = ['', '*', '*.*'].flatMap((parent) => SECRETS.map((name) => path
  * Creates a structured logger (JSON lines on standard error) that adds the trace and request id of the running work. It
  * removes fields with secrets (`apiKey`, `signingSecret`, `password`, `authorization`, `cookie`, `x-api-key`) from a
  * logged object and from two levels of objects inside it.
- * @param isExpected for errors whose stack helps nobody, such as outages of a store: only their type and message are logged,
- *   once in 30 s for each message of the log and each text of the error
+ * @param isExpected returns true for errors whose stack helps nobody, such as outages of a store. Only their type and
+ *   message are logged, once in 30 s for each message of the log and each text of the error
  */
 export function createLogger(
   service: string,

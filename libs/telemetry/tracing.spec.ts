@@ -110,7 +110,7 @@ describe('a batch', () => {
     expect(steps).toEqual([unrecorded('a'), own, unrecorded('c')]);
   });
 
-  it('has its own trace if it belongs to several recorded traces: its trace has a link to each of these traces, and each of these traces has a span for its part', async () => {
+  it('has its own trace if it belongs to several recorded traces: this trace has a link to each of the recorded traces, and each of them has a span for its part', async () => {
     const { steps, own } = await batchOf(
       'several',
       recorded('a'),

@@ -148,7 +148,7 @@ describe('the lane of the language model, which all replicas share', () => {
     });
   });
 
-  it('does not renew a turn if the connection to Postgres fails after the commit, so that the turn ends by itself', async () => {
+  it('does not renew a turn if the connection to Postgres fails after the commit, so that the turn expires', async () => {
     const timers = jest.spyOn(globalThis, 'setInterval');
     const [lane] = await replicas({ concurrency: 1 });
     const transaction = database.transaction.bind(database) as (work: unknown) => Promise<unknown>;

@@ -31,7 +31,7 @@ export class SharedLlmTurns implements SharedTurns {
   async begin(turn: string, waitedMs: number, limits: TurnLimits): ReturnType<SharedTurns['begin']> {
     const begun = await this.database.transaction((tx) => beginIn(tx, turn, waitedMs, limits));
     // The renewal begins only after the commit. If the commit fails, or its result is not known, this process renews
-    // nothing, and the turn ends by itself.
+    // nothing, and the turn expires.
     if ('hasBegun' in begun) this.keep(turn);
     return begun;
   }

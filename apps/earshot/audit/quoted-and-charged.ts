@@ -125,10 +125,10 @@ function watchDays(
 }
 
 /**
- * Returns the credits for additional checks of a time range. A range can contain one more check for each of its quoted
- * periods than its length allows, because the times of checks depend on the search, not on the start of the period. If
- * less than one interval has passed after the previous period, only this fraction of a check is added, so that many
- * short periods do not allow many checks.
+ * Returns the credits for additional checks of a time range. For each of its quoted periods, a range can contain one
+ * more check than its length allows. The reason is that the times of checks depend on the search, not on the start of
+ * the period. If less than one interval has passed after the previous period, only this fraction of a check is added, so
+ * that many short periods do not allow many checks.
  */
 function extraChecks(quotes: readonly QuotedPeriod[], begin: number, end: number, now: number): number {
   return quotes

@@ -59,7 +59,7 @@ describe('a watch on a search with other watches', () => {
   const seconds = fc.integer({ min: 1, max: 100_000 }).map((count) => count * 1000);
   const origin = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 
-  it('is due at a read of the search, at most half the shortest interval from one of its own ticks', () => {
+  it('is due at a read of the search that is at most half the shortest interval away from a tick of the watch', () => {
     fc.assert(
       fc.property(now, seconds, seconds, origin, (at, a, b, begin) => {
         const [interval, shortest] = [Math.max(a, b), Math.min(a, b)];

@@ -134,9 +134,9 @@ export class LookupWorker {
       priceBookVersion: PRICE_BOOK_VERSION,
       billed: true,
     });
-    // First the reservation loses its expiry, then the fact is published: in the opposite order, a crash
-    // between the two steps could let the reservation expire before the fact is charged. If the fact is never
-    // stored, billing releases the credits after its consumer has read the stream beyond this point.
+    // First the reservation loses its expiry, then the fact is published. In the opposite order, the reservation could
+    // expire before the fact is charged, if this process crashed between the two steps. If the fact is never stored,
+    // billing releases the credits after its consumer has read the stream beyond this point.
     await keepUntilCharged(this.database, [commandId]);
     await this.store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, fact), commandId);
     // If the same lookup was sent twice at the same time, the other request may have been charged before this
