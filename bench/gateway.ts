@@ -116,7 +116,7 @@ async function ask(
   requests: number,
 ): Promise<void> {
   let sent = 0;
-  const lane = async () => {
+  const runner = async () => {
     while (sent < requests) {
       const account = accounts[sent++ % accounts.length] as BenchAccount;
       const { statusCode, body } = await pool.request({ method: 'GET', path, headers: headers(account) });
@@ -124,5 +124,5 @@ async function ask(
       if (statusCode !== 200) throw new Error(`${name} answered ${statusCode}`);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await Promise.all(Array.from({ length: AT_ONCE }, runner));
 }

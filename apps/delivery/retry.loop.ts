@@ -32,7 +32,7 @@ const NO_ROOM_MS = 1000;
 const AGE_EVERY_MS = 15_000;
 
 /** A group of deliveries that is claimed and attempted separately. */
-interface Lane {
+interface Group {
   byMail: boolean;
   /** Maximum number of deliveries in one claim. */
   max: number;
@@ -53,7 +53,7 @@ interface Lane {
 export class RetryLoop implements Loop {
   readonly name = 'retries';
   private readonly underWay = new Set<Promise<void>>();
-  private readonly lanes: readonly Lane[] = [
+  private readonly groups: readonly Group[] = [
     { byMail: false, max: 1000, queue: new PQueue(), after: undefined, noRoom: [] },
     // The number of concurrent attempts is twice the number of mails that are sent to the server at the same time.
     { byMail: true, max: 64, queue: new PQueue({ concurrency: 16 }), after: undefined, noRoom: [] },
@@ -71,11 +71,11 @@ export class RetryLoop implements Loop {
     @Inject(LOG) private readonly log: Logger,
   ) {
     this.repeated = [
-      ...this.lanes.map(
-        (lane) =>
+      ...this.groups.map(
+        (group) =>
           new Repeated({
             pauseMs: PAUSE_MS,
-            run: () => this.pass(lane),
+            run: () => this.pass(group),
             failed: (error) => log.error({ err: error }, 'pending deliveries could not be claimed'),
           }),
       ),
@@ -95,19 +95,19 @@ export class RetryLoop implements Loop {
   async stop(): Promise<void> {
     await Promise.all(this.repeated.map((one) => one.stop()));
     await within(STOP_TIMEOUT_MS, Promise.all(this.underWay));
-    await Promise.all(this.lanes.map((lane) => this.returnUnattempted(lane)));
+    await Promise.all(this.groups.map((group) => this.returnUnattempted(group)));
   }
 
   /** @returns true if more deliveries can be due now */
-  private async pass(lane: Lane): Promise<boolean> {
-    await this.returnUnattempted(lane);
-    const { queue, byMail, max, after } = lane;
+  private async pass(group: Group): Promise<boolean> {
+    await this.returnUnattempted(group);
+    const { queue, byMail, max, after } = group;
     if (!(await within(PAUSE_MS, queue.onSizeLessThan(max / 2)))) return true;
     const { ready, paced, moved, givenUp, next } = await this.claims.claim({
       ...{ byMail, after, perEndpoint: PER_ENDPOINT },
       max: max - queue.size,
     });
-    lane.after = next;
+    group.after = next;
     // The delivery is stored under the new address before it is given up at the old address. After a crash between
     // these two steps, both addresses get the event.
     await savePending(this.database.manager, moved);
@@ -116,7 +116,7 @@ export class RetryLoop implements Loop {
     if (ready.length > 0) failpoint('delivery-after-claim-before-post');
     const startBy = Date.now() + START_WITHIN_MS;
     for (const delivery of ready) {
-      const attempt = this.attempt(delivery, lane, startBy)
+      const attempt = this.attempt(delivery, group, startBy)
         .catch((error: unknown) =>
           this.log.error({ err: error }, 'an attempt could not be made; it is repeated'),
         )
@@ -126,7 +126,7 @@ export class RetryLoop implements Loop {
     return ready.length + moved.length > 0 || after !== undefined;
   }
 
-  private async attempt(delivery: Delivery, { queue, noRoom }: Lane, startBy: number): Promise<void> {
+  private async attempt(delivery: Delivery, { queue, noRoom }: Group, startBy: number): Promise<void> {
     const result = await queue.add(async () =>
       Date.now() > startBy ? undefined : continueTrace(delivery.cause, () => this.queues.attempt(delivery)),
     );
@@ -153,7 +153,7 @@ export class RetryLoop implements Loop {
    * They are not claimed again and again, because nothing is claimed for a full endpoint. Mails wait longer, because
    * all mails go to one server.
    */
-  private async returnUnattempted({ byMail, noRoom }: Lane): Promise<void> {
+  private async returnUnattempted({ byMail, noRoom }: Group): Promise<void> {
     await returnPending(
       this.database,
       noRoom.splice(0),

@@ -40,13 +40,13 @@ answerQuestions({
     const { hostname: host, port } = new URL(smtpUrl);
     const transport = createTransport({ pool: true, host, port: Number(port), maxConnections: connections });
     let sent = 0;
-    const lane = async () => {
+    const runner = async () => {
       for (let mail; (mail = ready[sent]);) {
         sent += 1;
         await transport.sendMail(mail);
       }
     };
-    await Promise.all(Array.from({ length: connections }, lane));
+    await Promise.all(Array.from({ length: connections }, runner));
     transport.close();
   },
 });

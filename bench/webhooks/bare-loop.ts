@@ -29,14 +29,14 @@ answerQuestions({
     const sender = pool;
     const { paths, events, concurrency, secret } = run;
     let sent = 0;
-    const lane = async () => {
+    const runner = async () => {
       for (let event; (event = events[sent]);) {
         const path = paths[sent % paths.length] ?? '/';
         sent += 1;
         await post(sender, path, secret, event);
       }
     };
-    await Promise.all(Array.from({ length: concurrency }, lane));
+    await Promise.all(Array.from({ length: concurrency }, runner));
   },
 });
 

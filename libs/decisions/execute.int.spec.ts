@@ -98,7 +98,7 @@ describe('executing a command', () => {
     expect(refusal).toMatchObject({ kind: 'conflict', code: 'CONFLICT' });
   });
 
-  it('repairs the table with the next command after a crash between append and table', async () => {
+  it('repairs the table with the next command after a crash between the append and the write to the table', async () => {
     await add(1);
     await appendAndDie(2);
     expect(await row()).toEqual({ total: 1, notes: '1' });
@@ -110,7 +110,7 @@ describe('executing a command', () => {
     ['refuses', () => Promise.reject(Refusal.notFound('tally'))],
     ['changes nothing for', () => Promise.resolve([])],
   ])(
-    'uses the stream for a subject without a row, although the command %s a new subject',
+    'reads the stream for a subject without a row, even if the command %s a new subject',
     async (_, ofNew) => {
       await appendAndDie(5);
       const commandId = newId();
@@ -181,7 +181,7 @@ describe('executing a command', () => {
 describe('a projection', () => {
   const apply = (batch: readonly JsMsg[]) => applyBatch(scene.database, tallies, batch);
 
-  it('repairs the table through its durable consumer after a crash between append and table', async () => {
+  it('repairs the table through its durable consumer after a crash between the append and the write to the table', async () => {
     await add(1);
     await appendAndDie(2);
     const running = await runDurable(

@@ -80,7 +80,8 @@ export interface CommandType<I extends DescMessage = DescMessage, O extends Desc
 }
 
 /**
- * The commands that cross NATS, except lookups (see `lookupCommand`). `proto/earshot/commands` defines their messages.
+ * The commands that are sent over NATS, except lookups (see `lookupCommand`). `proto/earshot/commands` defines their
+ * messages.
  */
 export const COMMANDS = {
   openAccount: {

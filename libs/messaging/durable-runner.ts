@@ -45,7 +45,7 @@ class DurableLoop implements RunningDurable {
   private readonly late = new Set<Promise<void>>();
   /** Messages that were handled alone, so that no other message can be at fault. */
   private readonly alone = new WeakSet<JsMsg>();
-  /** One late message after the other, because a failing store must not get all of them at the same time. */
+  /** Handles late messages one after the other, because a failing store must not get all of them at the same time. */
   private readonly lateAlone = new PQueue({ concurrency: 1 });
   private stopping = false;
 

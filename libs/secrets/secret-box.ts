@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-/** Returns the keys of MASTER_KEY, the current key first; further keys only during a rotation. */
+/** Returns the keys of MASTER_KEY, the current key first. There are further keys only during a rotation. */
 export function masterKeys(masterKey: string): [string, ...string[]] {
   return masterKey.split(',') as [string, ...string[]];
 }
@@ -29,7 +29,7 @@ export class SecretBox {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
   }
 
-  /** Decrypts what `seal` returned. @throws Error if none of the keys encrypted it, or it was changed */
+  /** Decrypts what `seal` returned. @throws Error if none of the keys encrypted it, or if its bytes were changed */
   open(box: Uint8Array): string {
     return this.opened(box).text;
   }

@@ -55,7 +55,7 @@ export class BacktestsHandler {
   private readonly queue = new PQueue({ concurrency: 1 });
   /** Accounts with a backtest that waits or runs in this process. */
   private readonly busy = new Set<string>();
-  /** Accounts for which this process searches a page of mentions for which a rule fires. */
+  /** Accounts for which this process runs a search: it reads a page that shows only mentions with a fired rule. */
   private readonly searching = new Set<string>();
 
   constructor(

@@ -4,7 +4,7 @@ import { cut, linkable, oneLine, plain, type Entry, type Message } from './messa
 const MAX_TITLE_LENGTH = 300;
 const MAX_TEXT_LENGTH = 1000;
 
-/** Names of the sources for people. */
+/** The display names of the sources. */
 export const SOURCE_NAMES: Readonly<Record<SourceId, string>> = {
   x: 'X',
   reddit: 'Reddit',
@@ -45,7 +45,7 @@ export function eventMessage(envelope: Uint8Array, keywordName: string): Message
   };
 }
 
-/** Returns the name of a source for people; the id if it is not known. */
+/** Returns the display name of a source, or its id if the source is not known. */
 export function sourceName(source: string): string {
   return SOURCE_NAMES[source as SourceId] ?? oneLine(source);
 }

@@ -14,7 +14,7 @@ export interface ReadSubject {
 /** Sentiment and intent of one item, each with a short reason. */
 export interface AnalysisAnswer {
   sentiment: Sentiment;
-  /** -1 to 1 */
+  /** From -1 (negative) to 1 (positive). */
   sentimentScore: number;
   sentimentReason: string;
   intent: Intent;
@@ -51,7 +51,7 @@ const MEANINGS: Readonly<Record<Intent, string>> = {
   other: 'none of these',
 };
 
-/** Reads sentiment and intent toward a subject. */
+/** Returns the question to a language model about the sentiment and intent of each item toward a subject. */
 export function analysisReading(subject: ReadSubject): LlmReading<AnalysisAnswer> {
   return {
     prompt: { name: 'analysis', version: '1' },

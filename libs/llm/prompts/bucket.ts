@@ -7,7 +7,7 @@ import { checkedBySchema } from './checked-by-schema.js';
 /** The presets for which a model chooses the bucket. The other buckets are found locally. */
 export type LlmBucketPreset = Extract<BucketPreset, 'product-model' | 'theme-sentiment' | 'custom'>;
 
-/** The bucket of an item: its label for people, null for none. */
+/** The bucket of an item: the label that people see, or null for no bucket. */
 export interface BucketAnswer {
   label: string | null;
   /** Only for `theme-sentiment`: the item's stance toward the theme. */
@@ -27,7 +27,7 @@ const TASKS: Readonly<Record<Exclude<LlmBucketPreset, 'custom'>, string>> = {
     'label: the aspect of the subject that the item is about, in one to three English words in singular ("battery", "customer support", "price"). Use the same words for the same aspect. null if it is about none.\nsentiment: what the author thinks of that aspect.',
 };
 
-/** Sorts items into buckets. */
+/** Returns the question to a language model about the bucket of each item. */
 export function bucketReading(
   preset: LlmBucketPreset,
   { names, about }: ReadSubject,

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What the gateway knows of people who sign in: sessions, attempts, waiting mails. */
+/** The gateway's data about people who sign in: sessions, attempts, waiting mails. */
 export class Sessions1763981000000 implements MigrationInterface {
   readonly name = 'Sessions1763981000000';
 

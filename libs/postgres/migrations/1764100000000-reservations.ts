@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { grantsLike } from './schedule-tables.js';
 
-/** Names the table of reservations after them. Its old name was `credit_holds`. */
+/** Renames the table `credit_holds` to `credit_reservations`, because its rows are called reservations everywhere else. */
 export class Reservations1764100000000 implements MigrationInterface {
   readonly name = 'Reservations1764100000000';
 

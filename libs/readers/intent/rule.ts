@@ -8,11 +8,11 @@ export interface IntentRule {
   unless?: RegExp;
 }
 
-/** At most four words between two parts of a phrase. */
+/** Matches at most four words between two parts of a phrase. */
 export const FEW = "(?:[\\p{L}\\p{N}'§@#.+-]{1,24} ){0,4}?";
-/** At most two words. */
+/** Matches at most two words between two parts of a phrase. */
 export const TWO = "(?:[\\p{L}\\p{N}'§@#.+-]{1,24} ){0,2}?";
-/** Up to three articles and pronouns before the subject. */
+/** Matches at most three articles and pronouns before the subject. */
 export const ARTICLE =
   '(?:(?:a|an|the|my|our|your|their|his|her|this|that|these|those|some|any|one of the|one of those|new|another) ){0,3}';
 

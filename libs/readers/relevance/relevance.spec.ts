@@ -38,7 +38,7 @@ describe('relevance', () => {
     expect(read('posthog', 'tried posthog yesterday').relevance).toBeGreaterThan(80);
   });
 
-  it('follows the description of the keyword in both directions', () => {
+  it('is lower if the description of the keyword excludes the subject of the text, and higher if it names this subject', () => {
     const text = 'The harvest started early because of the heat';
     const plain = read('harvest', text).relevance;
     expect(read('harvest', text, 'time tracking software, not crops, wine or heat').relevance).toBeLessThan(
