@@ -23,7 +23,7 @@ describe('requests without a valid API key', () => {
     expect(log.warn).not.toHaveBeenCalled();
   });
 
-  it('are refused after sixty requests until the minute ends, and this is logged only once', () => {
+  it('are refused after sixty requests until the minute ends, with only one warning in the log', () => {
     const { keys, log, at } = badKeys();
     for (let n = 1; n < MAX_BAD_KEYS; n += 1) keys.note('192.0.2.7', FAULT);
     expect(keys.retryAfterSeconds('192.0.2.7')).toBeUndefined();

@@ -31,8 +31,8 @@ export class Passwords {
   }
 
   /**
-   * Returns whether the password has this hash. If there is no hash, does the same work and returns false, so that the
-   * time does not show whether a hash exists.
+   * Returns whether the password has this hash. If there is no hash, this method does the same work and returns
+   * false, so that the time does not show whether a hash exists.
    * @throws Refusal `unavailable` if too many passwords wait
    */
   async isRight(password: string, stored: string | undefined): Promise<boolean> {

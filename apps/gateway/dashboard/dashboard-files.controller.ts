@@ -5,7 +5,7 @@ import { DashboardFiles } from './dashboard-files.js';
 /** The content of a file with a hash in its name never changes. */
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 
-/** Serves the files of the dashboard's page. They contain no data, so they need no session. */
+/** Serves the files of the dashboard's page. The files contain no data of accounts, so they need no session. */
 @Controller()
 export class DashboardFilesController {
   constructor(private readonly files: DashboardFiles) {}

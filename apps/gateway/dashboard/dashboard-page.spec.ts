@@ -48,7 +48,7 @@ describe('the page of the dashboard', () => {
     },
   );
 
-  it('has a new nonce in each response, which is the same in the policy and in the page', async () => {
+  it('has a new nonce in each response; the policy and the page contain the same nonce', async () => {
     const nonces = await Promise.all(
       [1, 2].map(async () => {
         const { headers, body } = await server.inject({ url: '/', headers: HTML });

@@ -2,8 +2,8 @@ import { escapeHtml } from '../http/html-page.js';
 import type { Guide, GuideGroup } from './guides.js';
 
 /**
- * Headers of the pages. The policy allows only style sheets and scripts of this server. Scripts can also set the style
- * of single elements, because the viewer of the reference does this.
+ * Headers of the pages. The policy allows only style sheets and scripts of this server. A script can still set the style
+ * of a single element; the viewer of the reference needs this.
  */
 export const DOCS_HEADERS = {
   'content-security-policy':
@@ -38,7 +38,7 @@ export function referencePage(): string {
   );
 }
 
-/** Starts the viewer. It sends no request to other servers. */
+/** Starts the viewer. The viewer sends no request to other servers. */
 export const START_SCRIPT = `window.SwaggerUIBundle({
   url: '/v1/openapi.json',
   dom_id: '#reference',

@@ -34,7 +34,7 @@ describe('reading a body', () => {
     expect(details).toEqual([{ path: '', message: 'must be a JSON object' }]);
   });
 
-  it('accepts both spellings, or only camelCase if the endpoint says so [requests.snake-bodies, requests.queries-camel]', () => {
+  it('accepts keys in both spellings, or only in camelCase if the endpoint requires camelCase [requests.snake-bodies, requests.queries-camel]', () => {
     expect(readBody(NoteDto, { note_text: 'a', sizeBytes: 1 })).toEqual({ noteText: 'a', sizeBytes: 1 });
     expect(readBody(NoteDto, { noteText: 'a' }, 'camel')).toEqual({ noteText: 'a' });
     expect(refusalOf({ note_text: 'a' }, 'camel').details).toEqual([

@@ -33,7 +33,7 @@ describe('the casing of a body', () => {
     ]);
   });
 
-  it('contains the sender’s spelling of each converted key', () => {
+  it('returns the sender’s spelling of each converted key', () => {
     expect([...toCamelCase({ webhook_url: '', name: '' }).spelling]).toEqual([['webhookUrl', 'webhook_url']]);
   });
 

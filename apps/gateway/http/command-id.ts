@@ -17,7 +17,7 @@ export function commandIdOf(request: FastifyRequest): string {
   return ((request as CommandRequest).commandId ??= newId());
 }
 
-/** Gives the request the id of an earlier command, which the request continues. */
+/** Gives the request the id of an earlier command, which the request repeats. */
 export function setCommandId(request: FastifyRequest, commandId: string): void {
   (request as CommandRequest).commandId = commandId;
 }

@@ -29,7 +29,8 @@ const OBJECT_END = 125;
 /**
  * Refuses JSON text that is nested too deeply or contains too many values. Does not parse the text, because parsing
  * half a million nested lists takes longer than a request is allowed to take. Does not refuse text that is not JSON.
- * @throws Refusal `invalid` `VALIDATION` that names the list or object, in the sender's spelling
+ * @throws Refusal `invalid` `VALIDATION`. If one list or object is too large, the path of the fault is its path, in the
+ *   sender's spelling
  */
 export function refuseOversizeJson(text: string): void {
   const open: OpenLevel[] = [];

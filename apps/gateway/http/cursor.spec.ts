@@ -48,7 +48,7 @@ describe('cursors', () => {
     );
   });
 
-  it('cause a 400 if characters were inserted that decoding would skip [requests.cursor-bound]', () => {
+  it('cause a 400 if they contain inserted characters that decoding would skip [requests.cursor-bound]', () => {
     fc.assert(
       fc.property(
         scope,

@@ -12,8 +12,8 @@ export function addressFault(value: unknown): string | undefined {
 }
 
 /**
- * Returns the address with its domain in lower case. In a domain, upper and lower case are equal; in the part before
- * the domain, they can differ.
+ * Returns the address with its domain in lower case. In a domain, upper and lower case have the same meaning. In the
+ * part before the domain, they can mean different mailboxes.
  */
 export function normalAddress(address: string): string {
   const at = address.lastIndexOf('@');

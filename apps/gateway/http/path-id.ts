@@ -1,7 +1,7 @@
 import { isId, Refusal } from '#kernel';
 
 /**
- * An id from the path, in its canonical spelling, which subjects and keys of maps use.
+ * Returns an id from the path in lower case, because NATS subjects and keys of maps contain ids in lower case.
  * @throws Refusal `not-found` if the text is not an id
  */
 export function pathId(text: string, what: string): string {

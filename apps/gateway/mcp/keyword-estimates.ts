@@ -61,7 +61,7 @@ const oncePerSearch = ({ bySearch }: Estimate) =>
   bySearch.reduce((sum, { creditsPerCheck }) => sum + creditsPerCheck, 0);
 
 /**
- * Returns what a resumed keyword can spend today. The checks that are due immediately count even if the interval is
+ * Returns the credits that a resumed keyword can spend today. The checks that are due immediately count even if the interval is
  * longer than a day.
  */
 export async function resumeCredits(

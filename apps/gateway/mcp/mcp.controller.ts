@@ -55,8 +55,8 @@ export class McpController {
   }
 
   /**
-   * Answers GET and DELETE with the status that the protocol requires, because the server has no sessions to listen to
-   * or to end.
+   * Answers GET and DELETE with the status that the protocol requires from a server without sessions: GET would open a
+   * stream of a session, DELETE would end a session.
    */
   @Get()
   @Delete()

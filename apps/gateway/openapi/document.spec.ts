@@ -179,7 +179,7 @@ describe('the description of an answer', () => {
     expect(faultsOfSchema(schema, example)).toEqual([]);
   });
 
-  it('shows a schema that contains itself only once, so that the description stays below 1 MB', () => {
+  it('shows a recursive schema only once, so that the description stays below 1 MB', () => {
     const tweets = operations.find(({ method, path }) => method === 'get' && path === '/v1/x/tweets');
     const { data } = tweets!.responses['200']!.content!['application/json']!.example as { data: Schema[] };
     expect(data[0]).toMatchObject({ quotedTweet: null, retweetedTweet: null });

@@ -30,7 +30,7 @@ const listed = Object.entries(ERRORS).flatMap(([status, { codes }]) =>
 );
 
 describe('the list of error codes', () => {
-  it('contains the code of every refusal whose code is written out where it is made', () => {
+  it('contains the code of every `new Refusal` with a literal code', () => {
     const made = refusals();
     expect(made).toContain('402 PLAN_LIMIT');
     expect(made.filter((one) => !listed.includes(one))).toEqual([]);

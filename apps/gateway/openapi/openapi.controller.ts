@@ -2,7 +2,7 @@ import { Controller, Get, Header, Inject } from '@nestjs/common';
 import { FLOOR_SECONDS } from '../config.js';
 import { openApiDocument } from './document.js';
 
-/** The description of the interface. It needs no key. */
+/** Returns the OpenAPI description of the interface. Callers need no key. */
 @Controller('v1/openapi.json')
 export class OpenApiController {
   private readonly text: string;

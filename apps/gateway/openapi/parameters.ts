@@ -51,7 +51,7 @@ export const sharedParameters: Readonly<Record<string, Schema>> = {
     name: 'X-Request-Id',
     in: 'header',
     description:
-      'Your id for the request: 1 to 128 visible ASCII characters. The response contains it. Without such an id, the response contains a new id',
+      'Your id for the request: 1 to 128 visible ASCII characters. The response contains it. Without a valid id, the response contains a new id',
     schema: { type: 'string', pattern: '^[!-~]{1,128}$' },
   },
   IdempotencyKey: {

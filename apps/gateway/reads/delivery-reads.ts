@@ -10,7 +10,7 @@ export const DELIVERY_STATES = ['delivered', 'retrying', 'given_up'] as const;
 /** The kinds of targets of a delivery. */
 export const TARGET_KINDS = ['webhook', 'resend', 'replay', 'channel', 'digest', 'verification'] as const;
 
-/** One delivery: event × target, with its attempts, oldest first. */
+/** The delivery of one event to one target, with its attempts, oldest first. */
 export interface DeliveryRead {
   event_id: string;
   target_kind: string;
@@ -140,8 +140,8 @@ function conditionsOf(
   if (endpoint) where.push('endpoint = {endpoint: String}');
   if (targetKind) where.push('target_kind = {targetKind: String}');
   if (state) having.push('state = {state: String}');
-  // Few deliveries have failed attempts. So a request for deliveries that are not delivered reads only deliveries with
-  // a failed attempt.
+  // A delivery that is `retrying` or `given_up` has a failed attempt, and few deliveries have one. So only these few are
+  // read.
   if (state && state !== 'delivered')
     where.push(
       `event_id IN (SELECT event_id FROM attempts WHERE account_id = {accountId: UUID}

@@ -29,7 +29,7 @@ async function watch(accountId: string): Promise<string> {
   return watchId;
 }
 
-it('the last check of a watch is the failed check, if there is one, and otherwise the last completed check', async () => {
+it('the last check of a watch is its stored failed check; without a failed check, it is the last completed check', async () => {
   const accountId = newId();
   const watchId = await watch(accountId);
   const lastCheck = async () => {

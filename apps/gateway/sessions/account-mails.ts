@@ -25,7 +25,7 @@ interface Row {
 
 /**
  * Sends mails about passwords and sign-ups. A request only stores the address. This loop looks up the account later, so
- * that neither the response nor its time shows whether an account exists.
+ * that neither the content nor the duration of the response shows whether an account exists.
  */
 @Injectable()
 export class AccountMails implements Loop {

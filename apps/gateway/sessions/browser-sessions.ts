@@ -19,7 +19,7 @@ export class BrowserSessions {
   ) {}
 
   /**
-   * Begins a session. Always creates a new one: a session that a stranger has put into the browser must not become the
+   * Begins a session. Always creates a new session: a session that a stranger has put into the browser must not become the
    * session of the member.
    * @returns the session as `GET /v1/auth/session` shows it
    */

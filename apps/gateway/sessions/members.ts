@@ -34,7 +34,7 @@ export class MemberReads {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /**
-   * Returns the member with this address, in whichever account. Upper and lower case are equal. An address belongs to
+   * Returns the member with this address, in any account. Upper and lower case are equal. An address belongs to
    * at most one member.
    */
   async byEmail(email: string): Promise<MemberSecret | undefined> {

@@ -17,7 +17,7 @@ describe('the body of an analysis', () => {
     expect(read(AGENT, true).schema).toEqual({ Part_No: { type: 'string' } });
   });
 
-  it('is refused with the name of the missing setting if it needs a language model', () => {
+  it('is refused with the name of the missing setting if the analysis needs a language model and the installation has none', () => {
     const classify = { operation: 'classify', mention_ids: [ID], classes: ['a', 'b'] };
     expect(() => read(AGENT, false)).toThrow(/^operation: agent needs a language model.*LLM_URL/);
     expect(() => read({ ...classify, instruction: 'x' }, false)).toThrow(/^instruction: .*LLM_URL/);

@@ -14,8 +14,8 @@ import { addressFault } from '../../http/email-address.js';
 const MAX_URL_LENGTH = 2048;
 
 /**
- * Returns the fault of a webhook's address that is a secret. Accepts the masked form from responses, which leaves the
- * stored address unchanged.
+ * Returns the fault of a secret webhook address. Also accepts the masked form from responses: then the stored address
+ * does not change.
  */
 function secretUrlFault(value: unknown): string | undefined {
   return isMasked(value) ? undefined : httpUrlFault(value);

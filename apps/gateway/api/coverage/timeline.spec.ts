@@ -30,7 +30,7 @@ describe('the timeline of a search', () => {
     expect(shown([run('covered', at(-5), at(55))])).toEqual(['0-55 covered']);
   });
 
-  it('shows that a source could not be read, with the reason, until now', () => {
+  it('shows failed checks with their reason, from the end of the last covered time until now', () => {
     expect(shown([run('covered', 0, at(30)), run('failed', at(40), at(50), '503')])).toEqual([
       '0-30 covered',
       '30-60 failed: 503',

@@ -26,8 +26,8 @@ const MORE_THAN_READ = 'more was published than one check can read';
 
 /**
  * Returns the timeline of a search: windows without holes, oldest first. If a successful check also read the time of
- * earlier failures, that time is covered, with the failure as its reason. The timeline ends at `until` or `now`, or
- * already at the last check (see `endOf`). It is empty if this end is not after `since`.
+ * earlier failures, that time is covered, with the failure as its reason. The timeline ends at the earlier of `until` and
+ * `now`, or already at the last check (see `endOf`). It is empty if this end is not after `since`.
  * @param since ms; windows are cut at this time
  * @param until ms
  * @param now ms

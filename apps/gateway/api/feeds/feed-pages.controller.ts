@@ -25,7 +25,7 @@ const FORMATS = {
   json: { type: 'application/feed+json; charset=utf-8', document: jsonDocument },
 } as const;
 
-/** Headers of every feed. These headers keep the feed out of search engines, and the feed's address secret. */
+/** Headers of every feed. These headers keep the feed out of search engines, and protect the secret address. */
 const HEADERS = {
   'cache-control': 'private, max-age=60',
   'content-security-policy': "default-src 'none'",

@@ -26,7 +26,7 @@ export class FeedsController {
     return this.view(accountId, pathId(id, 'keyword'), request);
   }
 
-  /** The previous addresses return 404. */
+  /** Replaces the addresses. The previous addresses then return 404. */
   @Post(['v1/keywords/:id/feed/rotate', 'v1/queries/:id/feed/rotate'])
   @HttpCode(200)
   async rotate(

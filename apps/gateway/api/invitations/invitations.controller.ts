@@ -28,7 +28,10 @@ export class InvitationsController {
     private readonly signUps: SignUps,
   ) {}
 
-  /** Only this answer contains the code. A second invitation of an address ends the first invitation. */
+  /**
+   * Invites an email address. Only this answer contains the code of the invitation. A second invitation of an address
+   * ends the first invitation.
+   */
   @Post()
   @HttpCode(201)
   async invite(@From() { accountId, by }: Caller, @CommandId() commandId: string, @Body() raw: unknown) {

@@ -24,7 +24,7 @@ export function keywordChecks(body: KeywordBodyDto, sources: Sources): (() => Fa
   ];
 }
 
-/** Returns the faults of a rule that its decorators cannot express. @param step the keyword's agent step */
+/** Returns the faults of a rule that the decorators of the DTO cannot find. @param step the keyword's agent step */
 export function ruleFaults({ when, then }: RuleDto, index: number, step: KeywordBodyDto['aiStep']): Fault[] {
   const clauses = 'all' in when ? (when.all as GivenClause[]) : [];
   const schema = step?.schema as Record<string, AgentField> | undefined;

@@ -227,7 +227,7 @@ describe('the checks of the rules and the agent step of a keyword', () => {
   });
 
   it.each(WRONG_FIELDS)(
-    'refuse the answer field %j and state the reason [limits.field-description, limits.agent-schema]',
+    'refuse the field %j in the schema of the agent step, and state the reason [limits.field-description, limits.agent-schema]',
     (field, says) => {
       expect(faultsOfKeyword(withValue(fullKeyword(), 'aiStep', step({ 'my field': field })))).toEqual([
         { path: 'aiStep.schema', message: `has a faulty field "my field": ${says}` },

@@ -11,8 +11,8 @@ interface WithModel {
 }
 
 /**
- * Returns a fault for each key that needs a language model, if the installation has none. A create with such a fault is
- * refused. A change is refused if it gives the key another value. A stored keyword shows the fault as a warning.
+ * Returns a fault for each key that needs a language model, if the installation has none. A create with a fault is
+ * refused. A change is refused if the change gives the key another value. A stored keyword shows the fault as a warning.
  */
 export function modelFaults({ aiStep, aiPreset }: WithModel, hasModel: boolean): Fault[] {
   if (hasModel) return [];

@@ -16,7 +16,7 @@ import {
 const BUCKET_SECONDS = { hour: 3600, day: 86_400 } as const;
 /** The default window before `until`, by bucket. */
 const WINDOW_SECONDS = { hour: 86_400, day: 30 * 86_400 } as const;
-/** Maximum number of buckets of each group in a response: as many as a hundred days have hours. */
+/** Maximum number of buckets of each group in a response: one bucket for each hour of 100 days. */
 const MAX_BUCKETS = 2400;
 /** Maximum number of rows in a response: the buckets of all groups. */
 const MAX_ROWS = 50_000;

@@ -8,8 +8,8 @@ export interface Accuracy {
   /** Number of corrected mentions, including mentions whose correction equals the reading. */
   n: number;
   /**
-   * The share of corrected mentions for which the person and the reader chose the same value. All shares of this type
-   * are from 0 to 1.
+   * The share of corrected mentions for which the person and the reader chose the same value. Like all shares here, it
+   * is a number from 0 to 1.
    */
   agreement: number;
   /** Mean of the recall of all values that a person has set. */
@@ -21,7 +21,7 @@ export interface Accuracy {
    * value. `precision` is null if the reader never chose the value. `recall` is null if no person chose the value.
    */
   byValue: { value: string; n: number; precision: number | null; recall: number | null }[];
-  /** The value that a person set, and the value that the reader had found. */
+  /** `count`: number of mentions for which the reader found `read` and a person chose `corrected`. */
   confusion: { corrected: string; read: string; count: number }[];
 }
 

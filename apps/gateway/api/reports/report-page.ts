@@ -63,7 +63,7 @@ function storyRow({ title, url, count }: WeeklyReport['stories'][number]): strin
   return [isLink ? `<a href="${escaped(url)}" rel="noreferrer noopener">${text}</a>` : text, String(count)];
 }
 
-/** @param rows cells of HTML. Without rows there is no table. */
+/** Returns a section with a table; an empty text if there are no rows. @param rows the cells, as HTML */
 function table(title: string, heads: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return '';
   const cells = (tag: string, row: readonly string[]) =>

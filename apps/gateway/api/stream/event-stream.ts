@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 
 /** Browsers and clients wait this time before they connect again. */
 const RECONNECT_MS = 2000;
-/** How often a comment is sent, because proxies close connections on which nothing is sent for some time. */
+/** Time between two comments. Without comments, proxies would close a connection on which no events are sent. */
 const COMMENT_EVERY_MS = 15_000;
 
 /**
@@ -15,7 +15,7 @@ export class EventStream {
   private readonly response: ServerResponse;
   private readonly abort = new AbortController();
   private readonly comments: NodeJS.Timeout;
-  /** Returns the id of the last event that the filter left out. Sent with the next comment. */
+  /** Returns the id of the last event that the filter left out. The next comment contains this id. */
   private pendingId?: () => string;
 
   /** Takes control of the response from Fastify, with the headers that are already set. */

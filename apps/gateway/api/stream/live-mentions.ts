@@ -10,7 +10,7 @@ import { MENTIONS_SINK } from '#projections';
 import type { MentionFilter } from '../../reads/mention-filter.js';
 import { MentionReads, type LiveEvent } from '../../reads/mention-reads.js';
 
-/** One event of the account; `row` is its mention if the filter accepts it. */
+/** One event of the account. `row` is the mention of the event if the filter accepts this mention. */
 export interface LiveMention {
   /** The sequence of the event's message on EVENTS. */
   sequence: number;
@@ -64,9 +64,9 @@ export class LiveMentions {
   }
 
   /**
-   * Returns what `written` returns while events exist that are older than the sink. After the sink was deleted for a
-   * rebuild, their rows are already written, and the last sequence of EVENTS is returned. In a new installation, there
-   * are no rows yet.
+   * Returns the result of `written` if EVENTS can contain events that are older than the consumer of the sink. If there
+   * are mentions, this consumer was deleted for a rebuild: the rows of the older events are already written, so the result
+   * is the last sequence of EVENTS. If there are no mentions, the installation is new, and the result is `acknowledged`.
    */
   private async writtenBefore(acknowledged: number): Promise<number> {
     return (await this.mentions.isEmpty()) ? acknowledged : this.head();

@@ -17,8 +17,8 @@ interface Position {
 }
 
 /**
- * Converts positions in EVENTS to `Last-Event-ID`, the form that clients get, and back. A client's stream continues
- * after its position.
+ * Converts positions in EVENTS to values of `Last-Event-ID`, the form that clients get, and back. A stream continues
+ * after the position that the client sends.
  */
 @Injectable()
 export class StreamPositions {
@@ -41,7 +41,8 @@ export class StreamPositions {
       throw Refusal.validation([
         {
           path: 'Last-Event-ID',
-          message: 'is not the id of an event of this account’s stream; leave it out',
+          message:
+            'is not the id of an event of this account’s stream; repeat the request without this header',
         },
       ]);
     }

@@ -9,7 +9,7 @@ import { LiveMentions } from './live-mentions.js';
 import { OpenStreams } from './open-streams.js';
 import { StreamPositions } from './stream-positions.js';
 
-/** Sends new mentions as server-sent events. It costs no credits. */
+/** Sends new mentions as server-sent events. A stream costs no credits. */
 @Controller('v1/stream')
 export class StreamController {
   constructor(

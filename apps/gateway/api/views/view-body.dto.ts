@@ -1,7 +1,7 @@
 import { IsString, Length, MaxLength } from 'class-validator';
 import { Described, NotBlank } from '../../http/validators.js';
 
-/** Filters of the feed that members of an account share. */
+/** The body of a saved view: filters of the feed. All members of the account see the view. */
 export class ViewBodyDto {
   @IsString() @Length(1, 80) @NotBlank() name!: string;
   @IsString()

@@ -30,7 +30,7 @@ export function marketDayView(row: MarketDayRow) {
   };
 }
 
-/** Converts ten-thousandths to a price with at most two decimals. */
+/** Converts a price in ten-thousandths of the currency's unit to a price with at most two decimals. */
 function priceOf(tenThousandths: number): number {
   return Math.round(tenThousandths / 100) / 100;
 }

@@ -32,7 +32,7 @@ import {
 import { watchModelFaults } from '../keywords/model-faults.js';
 import { WatchBodyDto, WatchChangeDto } from './watch-body.dto.js';
 
-/** Returns the criteria of a body, which can contain the market beside the criteria or inside the criteria. */
+/** Returns the criteria with their market. A body can contain the market beside the criteria or inside them. */
 function withMarket({ market, criteria }: WatchBodyDto) {
   return { ...criteria, market: market ?? criteria.market ?? DEFAULT_MARKET };
 }

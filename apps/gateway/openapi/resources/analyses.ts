@@ -39,7 +39,7 @@ export const analysisSchemas: Readonly<Record<string, Schema>> = {
         listOf(object({ mentionId: ID, status: oneOf(['completed']), output: FREE_FORM })),
       ),
       summary: described(
-        'The result of `summarise`: sentences of the mentions, each with the mentions that support it',
+        'The result of `summarise`: its sentences, each with the mentions that support it',
         object({
           text: TEXT,
           sentences: listOf(object({ text: TEXT, mentionIds: listOf(ID) })),
@@ -58,7 +58,7 @@ export const analysisRoutes: readonly Route[] = [
     operationId: 'analyseMentions',
     summary: 'Group, classify or summarise mentions, or carry out an instruction on each mention',
     description:
-      'Costs 1 credit for each mention with a result; a mention in `errors` costs nothing. Returns 402 before any work if the credits do not cover all mentions. One mention of another account makes the whole call return 404. `group`, `classify` and `summarise` need no language model: they compare meanings, and a summary consists of sentences of the mentions. With `LLM_URL` they ask the language model, and use the local result if it does not answer. The mentions that support a sentence of a summary are always found without the language model. `agent` needs the language model, and returns 400 without it.',
+      'Costs 1 credit for each mention with a result; a mention in `errors` costs nothing. Returns 402 before any work if the credits do not cover all mentions. One mention of another account makes the whole call return 404. `group`, `classify` and `summarise` need no language model: without it they compare meanings, and a summary consists of sentences of the mentions. With `LLM_URL` they ask the language model, and use the local result if the model does not answer. The mentions that support a sentence of a summary are always found without the language model. `agent` needs the language model, and returns 400 without it.',
     body: ref('AnalysisBody'),
     example: {
       operation: 'classify',

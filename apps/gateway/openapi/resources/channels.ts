@@ -207,7 +207,7 @@ export const channelRoutes: readonly Route[] = [
     operationId: 'getReport',
     summary: 'Get a weekly report with its figures',
     description:
-      'The figures are those of the message that was sent. The report’s page has an address of its own, which needs no key. Free.',
+      'The figures are the same as in the message that was sent. The page of the report has a separate address, which needs no key. Free.',
     parameters: [inPath('id', 'Id of the report')],
     answer: ref('ReportFigures'),
   },

@@ -192,7 +192,7 @@ export const deliveryRoutes: readonly Route[] = [
     summary:
       'List the webhook addresses of keywords and watches, and other addresses that fail or are disabled',
     description:
-      'Each endpoint shows the time from which on every attempt has failed. An address that fails for 5 days, or answers 410, is disabled. Free.',
+      'Each endpoint shows the time since which every attempt has failed. An address that fails for 5 days, or answers 410, is disabled. Free.',
     parameters: paging(),
     answer: pageOf('data', ref('Endpoint')),
   },
@@ -203,7 +203,7 @@ export const deliveryRoutes: readonly Route[] = [
     operationId: 'enableEndpoint',
     summary: 'Enable a disabled address',
     description:
-      'Earshot sends new events again. Use a replay to send the events that were given up while the address was disabled.',
+      'Earshot sends new events to the address again. Use a replay to send the events that were given up while the address was disabled.',
     body: ref('EnableBody'),
     example: { url: 'https://example.com/hooks/earshot' },
     answer: ref('Endpoint'),

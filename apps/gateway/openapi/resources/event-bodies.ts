@@ -19,8 +19,8 @@ const instant = nullable(INSTANT);
 const texts = listOf(TEXT);
 
 /**
- * The keys of each source's object that receivers of events usually need. Each object has more keys, which docs/sources
- * describes.
+ * For each source, the keys that receivers of events usually need. The object of a source has more keys, which
+ * docs/sources describes.
  */
 const KEYS: Readonly<Record<SourceId, Readonly<Record<string, Schema>>>> = {
   x: {
@@ -191,7 +191,7 @@ export function eventBody(source: SourceId): Schema {
     description: `Item of ${source}. It has more keys, which depend on the source.`,
     properties: {
       ...common.properties,
-      url: described('Null if the item has no address of its own', text),
+      url: described('Null if the item has no address', text),
       author: described('Handle in the spelling of the source', text),
       publishedAt: described('Null if the source gives no real date', instant),
       ...KEYS[source],

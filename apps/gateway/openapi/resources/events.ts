@@ -140,7 +140,7 @@ function header(name: string, description: string, example: string, required = t
 const SIGNATURE_HEADERS = [
   header(
     'X-Signature',
-    '`t=<unix seconds>,v1=<hex>`: `v1` is the HMAC-SHA256 of `<t>.<body>` with the signing secret of the account. During the 24 hours after a rotation of the secret there are two `v1` parts. Compare in constant time, and refuse a `t` that is more than 300 seconds away. With `signatureVersion: legacy`, the value is only the hex HMAC-SHA256 of the body.',
+    '`t=<unix seconds>,v1=<hex>`: `v1` is the HMAC-SHA256 of `<t>.<body>` with the signing secret of the account. During the 24 hours after a rotation of the secret there are two `v1` parts. Compare in constant time, and refuse a `t` that differs from the present time by more than 300 seconds. With `signatureVersion: legacy`, the value is only the hex HMAC-SHA256 of the body.',
     't=1772366400,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
   ),
   header(

@@ -107,7 +107,7 @@ const activity = object(
     ),
     message: described('Reason of the failure, or what happened to the keyword', TEXT),
     channelId: described('Only for a message to a channel and for a disabled channel', ID),
-    channelKind: described('Present whenever `channelId` is', oneOf(CHANNEL_KINDS)),
+    channelKind: described('Present if `channelId` is present', oneOf(CHANNEL_KINDS)),
   },
 );
 
@@ -118,7 +118,7 @@ const modelWarnings = described(
 
 /** The warnings of a created keyword, and of an estimate. */
 export const WARNINGS =
-  'Parts of the body that have no effect or less effect than they say, and another keyword with exactly the same searches, which reports and costs everything a second time';
+  'Parts of the body that have no effect, or less effect than the body says. Also another keyword with exactly the same searches: each mention is then reported and charged twice';
 
 export const keywordSchemas: Readonly<Record<string, Schema>> = {
   Feed: object({ atomUrl: TEXT, jsonUrl: TEXT }),
