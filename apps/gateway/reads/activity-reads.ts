@@ -21,7 +21,7 @@ export interface ActivityRecord {
   message?: string;
   /** Present only for an attempt to a channel, and for a disabled channel. */
   channelId?: string;
-  /** Present whenever `channelId` is. */
+  /** Present if `channelId` is present. */
   channelKind?: string;
 }
 

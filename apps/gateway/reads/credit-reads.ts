@@ -107,8 +107,8 @@ export class CreditReads {
     const values: unknown[] = [accountId];
     const parameter = (value: unknown) => `$${values.push(value)}`;
     const common = [...commonConditions(page, parameter), ...(await this.span(accountId, page, parameter))];
-    // The database indexes order the movements of one kind or of one source. So each kind or source needs a select of
-    // its own, and the results are merged.
+    // The database indexes order the movements of one kind or of one source. So each kind or source needs a separate
+    // select, and the results are merged.
     const bySource = sources.length > 0 ? sources.map((one) => `source = ${parameter(one)}`) : undefined;
     const branches = bySource ?? (kinds.length > 0 ? kinds.map((one) => kindIs(one, parameter)) : ['true']);
     const orderAndLimit = `ORDER BY seq DESC, place DESC LIMIT ${parameter(page.limit + 1)}`;

@@ -11,9 +11,9 @@ const BY_EVENT = {
   idOf: (row: { event_id: string }) => row.event_id,
 } as const;
 
-/** The list of mentions by the time of their collection. Each mention is in its last version. */
+/** The list of mentions by the time at which Earshot found them. It contains the last version of each mention. */
 export const MENTIONS: TimeList<MentionRow> = { table: 'mentions FINAL', ...BY_EVENT };
-/** The stored form of events. */
+/** The list of stored events by the same time. */
 export const EVENTS: TimeList<EventRow> = { table: 'events', ...BY_EVENT };
 
 /** The lengths that a bucket of a series can have. */
@@ -185,8 +185,8 @@ export class MentionReads {
   }
 
   /**
-   * Returns a page of the stored envelopes of watches, or of a keyword itself (under its id), and one more row if there
-   * is a next page.
+   * Returns a page of the stored envelopes of watches, and one more row if there is a next page. The events of a keyword
+   * itself are stored under the keyword's id.
    */
   events(accountId: string, watchIds: readonly string[], page: TimePage): Promise<EventRow[]> {
     const conditions = ['watch_id IN {watchIds: Array(UUID)}', 'account_id = {accountId: UUID}'];

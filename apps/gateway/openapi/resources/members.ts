@@ -126,7 +126,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'changeKey',
     summary: 'Change the name or the MCP limit of an API key',
     description:
-      'A key that is absent in the body does not change. Gateways can use the previous limit for up to 5 seconds. To change the scope or the expiry, create another key.',
+      'A field that is absent in the body does not change. Gateways can use the previous limit for up to 5 seconds. To change the scope or the expiry, create another key.',
     parameters: [inPath('id', 'The key')],
     body: ref('KeyChange'),
     example: { name: 'Weekly reports', mcp_daily_credits: 500 },

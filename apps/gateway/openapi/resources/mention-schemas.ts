@@ -58,14 +58,14 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
       ),
       labels: listOf(oneOf(LABELS)),
       bucket: described('Group of the keyword’s `aiPreset`', nullable(object({ key: TEXT, label: TEXT }))),
-      coBrands: described('Other brands than the subject that the mention names', listOf(TEXT)),
+      coBrands: described('Brands that the mention names, without the subject of the keyword', listOf(TEXT)),
       ai: described('Answer of the agent step', nullable(ref('AgentAnswer'))),
       storyId: described(
-        'The same for mentions of the same story, across sources. Null for replies, comments and answers, and for mentions with neither a link nor enough text',
+        'Id of the story: the same for all mentions of one story, across sources. Null for replies, comments and answers, and for mentions with neither a link nor enough text',
         nullable(TEXT),
       ),
       listing: described('Only for vinted', itemObject),
-      dropped: described('Reason why the mention was not pushed; null if it was not dropped', dropped),
+      dropped: described('Why the mention was dropped and not sent; null if it was not dropped', dropped),
     },
     {
       analysis: described('Absent if the mention was not classified', ref('Analysis')),
@@ -102,7 +102,7 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
     {
       nextCursor: TEXT,
       lastEventId: described(
-        'Only in a first page, newest first, without `until` and `mode=semantic`: value for the header `Last-Event-ID` of `GET /v1/stream`, which then sends every mention that is too new for this page. Absent while NATS does not answer',
+        'Only in a first page, newest first, without `until` and `mode=semantic`: value for the header `Last-Event-ID` of `GET /v1/stream`. The stream then sends every mention that is too new for this page. Absent while NATS does not answer',
         TEXT,
       ),
     },
@@ -110,7 +110,7 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
   Why: object({
     id: ID,
     matchMode: described(
-      'How the item was matched. Contains `word` if the mode of the search is `platform` but the source has no search of its own',
+      'How the item was matched. The value is `word` if the mode of the search is `platform` but the source has no search function',
       oneOf(MATCH_MODES),
     ),
     matchedTerms: listOf(

@@ -165,7 +165,7 @@ export const mentionRoutes: readonly Route[] = [
     ...common,
     path: '/v1/mentions/{id}/why',
     operationId: 'whyMention',
-    summary: 'Explain why a mention matched, and how mutes and VIPs changed it',
+    summary: 'Explain why a mention matched, and what mutes, VIPs and rules did',
     description:
       'Contains the terms with their offsets, the outcome of each mute, VIP and rule in order, and how each reading was made. Free.',
     parameters: [mention],
