@@ -16,8 +16,8 @@ afterEach(async () => {
 afterAll(() => keywords?.stop());
 
 /**
- * Starts the loop. A spec that starts it late can decide a command between the start or end of a schedule and the time
- * when the loop processes this start or end.
+ * Starts the loop. A spec can start the loop late: then it can execute a command after a schedule has started or ended,
+ * but before the loop has processed this start or end.
  */
 function startLoop(): void {
   loop = new PausesLoop(keywords.database, keywords.decisions, createLogger('spec', 'silent'));

@@ -62,7 +62,7 @@ export function updateCreditsNeeded(
 /**
  * Changes a watch without a keyword. Values that equal the current values change nothing. `isActive: true` also removes
  * the reasons `plan` and `insufficient_credits` of a pause.
- * @param refusal for a watch that would run at the same time as another watch with the same search
+ * @param refusal makes the refusal for a watch that would run at the same time as another watch with the same search
  * @throws Refusal `not-found`, or the `refusal`
  */
 export function changeWatch(

@@ -66,8 +66,8 @@ export class KeywordDecisions {
   }
 
   /**
-   * Decides a command that creates its subject, and stores the result. The statements of `commandOf` share a write to
-   * Postgres with the locks, because such a command does not depend on the state.
+   * Decides a command that creates its subject, and stores the result. Such a command does not depend on the state, so
+   * the statements of `commandOf` are sent to Postgres together with the statements of the locks.
    * @throws Refusal of the domain or of `commandOf`, or if the decision is too large
    */
   async runNew(

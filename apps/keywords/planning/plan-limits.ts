@@ -34,8 +34,8 @@ export async function planUseOf(
   counted: 'limited' | 'all' = 'limited',
 ): Promise<PlanUse> {
   const rows: { plan: string; keywords: number; slots: number }[] = await tx.query(
-    // Few watches are paused because of the plan. So all watches are counted and these are subtracted, which avoids a
-    // join over all rows.
+    // Few watches are paused because of the plan. So the statement counts all watches and subtracts the paused watches.
+    // This avoids a join over all rows.
     `SELECT a.plan,
        CASE WHEN a.plan = ANY ($3) THEN 0 ELSE
          (SELECT count(*)::int FROM keywords k WHERE k.account_id = $1 AND k.state <> 'retired'

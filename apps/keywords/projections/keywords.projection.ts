@@ -17,8 +17,8 @@ import { beginQuotedPeriods, recordQuotedPeriods } from './quoted-periods.js';
 import { changeWatch, putWatches, retireWatches, type OwnedWatches, type WatchOwner } from './watch-rows.js';
 
 /**
- * A decision reads the clock, and its date is a little later. A schedule can start or end between these two times. So a
- * start or end of the schedule shortly before the date of the decision is processed again.
+ * A command compares its schedule with the clock, and a little later the clock is read again for `decidedAt`. A schedule
+ * can start or end between these two times. So a start or end shortly before `decidedAt` is processed again.
  */
 const LOOK_BACK_MS = 60_000;
 
@@ -204,7 +204,7 @@ async function setPauses(
     values,
   );
   // Pauses for other reasons do not change the time of the next start or end, because `pauses.loop.ts` must process an
-  // overdue one.
+  // overdue start or end.
   if ((added ?? removed)?.reason === 'schedule') {
     const definition = fromJson(KeywordDefinitionSchema, row.definition ?? {}, { ignoreUnknownFields: true });
     await tx.query('UPDATE keywords SET schedule_turns_at = $2 WHERE keyword_id = $1', [

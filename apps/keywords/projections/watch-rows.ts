@@ -9,7 +9,7 @@ import {
 import { criteriaJson } from '#criteria';
 import type { Tx } from '#postgres';
 
-/** The columns of a watch whose values come from its keyword. A watch without a keyword has values of its own. */
+/** The columns of a watch whose values come from its keyword; for a watch without a keyword, from the watch itself. */
 export interface WatchOwner {
   keywordId: string | null;
   webhookUrl: string | null;

@@ -41,7 +41,7 @@ export interface KeywordsUnderTest {
   open(plan: string, credits?: number): Promise<string>;
   /** Creates a keyword. @returns the id of the keyword */
   keyword(accountId: string, more?: Definition): Promise<string>;
-  /** Executes the command with this id. @returns the answer of the handler */
+  /** Executes the create command with this id. @returns the answer of the handler */
   create(ids: CommandIds, more?: Definition): ReturnType<KeywordsHandler['create']>;
   /** Estimates the keyword that `keyword` would create, or the change of an existing keyword. */
   estimate(accountId: string, more?: Definition, keywordId?: string): Promise<void>;
