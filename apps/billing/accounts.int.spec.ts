@@ -75,7 +75,7 @@ describe('changing the signature version', () => {
 });
 
 describe('members', () => {
-  it('do not change when the tables are rebuilt, like invitations and keys', async () => {
+  it('do not change when the tables are rebuilt; invitations and keys do not change either', async () => {
     const commands = new CommandClient(billing.bus);
     const accountId = await billing.open();
     const invite = (email: string) =>
@@ -159,7 +159,7 @@ describe('members', () => {
 });
 
 describe('repeated commands', () => {
-  it('create no second secret: the second creation of a key is refused, and the second rotation returns the secret of the first', async () => {
+  it('create no second secret: the second creation of a key is refused, and the second rotation returns the secret of the first rotation', async () => {
     const commands = new CommandClient(billing.bus);
     const accountId = await billing.open();
     const key = create(CreateKeySchema, { commandId: newId(), accountId, name: 'k', scope: 'read' });

@@ -48,7 +48,7 @@ describe.each(['free', 'solo', 'growth', 'pro'] as const)('the plan %s', (plan) 
     expect([answer.status, answer.body]).toEqual([
       402,
       {
-        error: `the plan ${plan} allows ${limits.keywords} keywords; ${limits.keywords} in use (also if a user paused them), 1 more requested; delete some or change the plan`,
+        error: `the plan ${plan} allows ${limits.keywords} keywords; ${limits.keywords} in use (including those that a user has paused), 1 more requested; delete some or change the plan`,
         code: 'PLAN_LIMIT',
         details: [expect.objectContaining({ path: '' })],
       },
@@ -71,7 +71,7 @@ describe.each(['free', 'solo', 'growth', 'pro'] as const)('the plan %s', (plan) 
         })
       ).status,
     ).toBe(201);
-    const error = `the plan ${plan} allows ${slots} search slots; ${slots} in use (also if a user paused them), 1 more requested; delete some or change the plan`;
+    const error = `the plan ${plan} allows ${slots} search slots; ${slots} in use (including those that a user has paused), 1 more requested; delete some or change the plan`;
     const refused = (path: string) => ({
       status: 402,
       body: { code: 'PLAN_LIMIT', error, details: [{ path, message: error }] },

@@ -115,7 +115,7 @@ export function requireRoom(
   const limits = limitsOf(use.plan);
   const limit = (what: string, path: string, inUse: number, requested: number, allowed: number | null) => {
     if (allowed === null || requested === 0 || inUse + requested <= allowed) return;
-    const message = `the plan ${use.plan} allows ${allowed} ${what}; ${inUse} in use (also if a user paused them), ${requested} more requested; delete some or change the plan`;
+    const message = `the plan ${use.plan} allows ${allowed} ${what}; ${inUse} in use (including those that a user has paused), ${requested} more requested; delete some or change the plan`;
     throw new Refusal('not-covered', 'PLAN_LIMIT', message, [{ path, message }]);
   };
   limit('keywords', '', use.keywords, more.keywords, limits.keywords);

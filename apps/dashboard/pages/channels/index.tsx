@@ -39,7 +39,7 @@ export function Component() {
         {(channels) =>
           channels.length === 0 ? (
             <Empty icon={BellRing} title="No channels yet" action={add}>
-              A channel brings mentions to where your team already is.
+              A channel sends mentions to the tools that your team already uses.
             </Empty>
           ) : (
             <SimpleGrid cols={{ base: 1, md: 2 }}>

@@ -88,7 +88,7 @@ export const KINDS: Readonly<Record<Kind, KindTexts>> = {
   },
   webhook: {
     name: CHANNEL_KINDS.webhook,
-    unknownAddress: 'Nothing answers at this path of the server. Check the address.',
+    unknownAddress: 'The server does not know this path. Check the address.',
     fields: [
       {
         key: 'url',

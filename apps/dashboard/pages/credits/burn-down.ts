@@ -25,8 +25,8 @@ export interface BurnDown {
 }
 
 /**
- * Computes the balance of each day of a period: of earlier days backwards from the current balance, of later days from
- * the average usage (see `AVERAGE_DAYS`).
+ * Computes the balance of each day of a period. The balances of earlier days are computed backwards from the current
+ * balance. The balances of later days are forecast from the average usage (see `AVERAGE_DAYS`).
  * @param usage charged credits by UTC day
  * @param now ms
  */
@@ -44,7 +44,7 @@ export function burnDown(
     balance += byDay.get(nameOf(day)) ?? 0;
   }
   const averageStart = Math.max(startOf(Date.parse(periodStart)), today - AVERAGE_DAYS * DAY_MS);
-  // Of today, only the part that has passed is counted.
+  // Only the past part of today is counted.
   const elapsedDays = Math.max((now - averageStart) / DAY_MS, 0.25);
   const recent = usage
     .filter(({ at }) => Date.parse(at) >= averageStart)

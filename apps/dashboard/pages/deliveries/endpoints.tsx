@@ -31,7 +31,7 @@ export function Endpoints() {
           if (rows.length === 0)
             return (
               <Empty icon={PlugZap} title="No endpoints">
-                The webhook address of a keyword or a watch appears here after its first delivery.
+                The webhook addresses of your keywords and watches appear here.
               </Empty>
             );
           return (

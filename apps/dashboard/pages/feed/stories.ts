@@ -1,7 +1,7 @@
 import type { FeedMention } from './feed-mention.js';
 
 /**
- * A line of the feed: a mention, and the other mentions of its story. The other mentions have no line of their own
+ * A line of the feed: a mention, and the other mentions of its story. The other mentions have no separate lines
  * until the story is opened.
  */
 export interface FeedLine {

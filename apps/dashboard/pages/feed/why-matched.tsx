@@ -5,8 +5,8 @@ import { plural, words } from '../../parts/format.js';
 import { DataTable } from '../../parts/table.js';
 
 const MODES: Readonly<Record<Why['matchMode'], string>> = {
-  word: 'as whole words, in any case',
-  contains: 'as a part of the text, in any case',
+  word: 'as whole words, in upper or lower case',
+  contains: 'as a part of the text, in upper or lower case',
   platform: 'by the search of the source itself',
 };
 
@@ -34,8 +34,8 @@ export function WhyMatched({ why, ai }: { why: Why; ai: Mention['ai'] }) {
         {why.dropped && (
           <Text size="sm">
             It was dropped: <b>{words(why.dropped.reason).toLowerCase()}</b>{' '}
-            <span className="foreign">({why.dropped.rule})</span>. Dropped mentions are stored, but not
-            pushed.{why.dropped.reason !== 'rule' && ' Their readings are not charged.'}
+            <span className="foreign">({why.dropped.rule})</span>. Dropped mentions are stored, but not sent.
+            {why.dropped.reason !== 'rule' && ' Their readings are not charged.'}
           </Text>
         )}
         {hits.map(({ detail }, index) => (

@@ -29,7 +29,7 @@ export function NoiseSection() {
   return (
     <Section
       title="Mutes and VIPs"
-      lead="A muted mention is stored with the reason, but not pushed and not charged."
+      lead="A muted mention is stored with the reason, but it is neither sent nor charged."
     >
       <Stack gap="xs">
         {muteRules.map((_, index) => (

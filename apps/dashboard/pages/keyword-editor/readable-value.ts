@@ -46,7 +46,7 @@ function textOf(key: string, value: unknown, nameOf: NameOf): string {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Returns whether a value needs a line of its own. */
+/** Returns whether a value needs a separate line. */
 const isNested = (value: unknown) => isObject(value) && (!Array.isArray(value) || value.some(isObject));
 
 const isEmpty = (value: unknown): boolean =>

@@ -28,7 +28,7 @@ export function ScheduleSection({ isNew }: { isNew: boolean }) {
         {isNew && (
           <Switch
             label="Keep existing posts (first scan)"
-            description="Mentions of the first scan are never pushed. The first scan is charged once."
+            description="Mentions of the first scan are never sent to webhooks or channels. The first scan is charged once."
             {...form.getInputProps('backfill', { type: 'checkbox' })}
           />
         )}

@@ -40,7 +40,7 @@ export function SourceCard({ path, entry, floorSeconds }: Props) {
           <Text size="xs" c="dimmed">
             {entry.searches.length === 0
               ? 'the terms above'
-              : `${plural(entry.searches.length, 'search', 'searches')} of its own`}
+              : plural(entry.searches.length, 'separate search', 'separate searches')}
             {entry.refreshIntervalSeconds ? `, every ${duration(entry.refreshIntervalSeconds)}` : ''}
           </Text>
         </Group>
@@ -91,7 +91,7 @@ export function SourceCard({ path, entry, floorSeconds }: Props) {
                 form.insertListItem(`${path}.searches`, { overridesEnabled: true, overrides: { terms: [] } })
               }
             >
-              Add a search with criteria of its own
+              Add a search with separate criteria
             </Button>
           </div>
         </Stack>

@@ -120,8 +120,7 @@ function Overview({ keyword }: { keyword: Keyword }) {
               </Suspense>
             ) : (
               <Empty icon={BarChart3} title="Nothing in this period">
-                The first check of a search reports no older posts. Posts that are published later appear
-                here.
+                Mentions appear here after a check has found them.
               </Empty>
             )
           }

@@ -7,7 +7,10 @@ import { count, percent } from '../../parts/format.js';
 import { Section } from '../../parts/section.js';
 import { Loaded, LoadingRows } from '../../parts/states.js';
 
-/** The share of this keyword, and of up to 19 keywords of competitors, in the mentions of all these keywords. */
+/**
+ * The shares of this keyword and of all keywords of competitors in the mentions of these keywords. Retired keywords of
+ * competitors are left out.
+ */
 export function ShareOfVoice({ keyword, days }: { keyword: Keyword; days: number }) {
   const voices = useQuery({
     queryKey: ['/v1/keywords', keyword.id, 'share-of-voice', days],

@@ -57,7 +57,10 @@ function MemberTable() {
     },
   });
   return (
-    <Section title="Members" lead="A new role applies immediately, also to the API keys of the member.">
+    <Section
+      title="Members"
+      lead="A new role applies to the sessions of the member immediately, and to the API keys within 5 seconds."
+    >
       <Loaded query={members}>
         {({ data }) => (
           <DataTable label="Members" head={['E-mail', 'Role', 'Joined', 'Last seen', '']} framed={false}>
@@ -143,7 +146,7 @@ function Invitations() {
   return (
     <Section
       title="Invitations"
-      lead="The link is shown once and works for 7 days. Send the link to the person yourself. If a mail server is set up, Earshot also sends the link by mail."
+      lead="The link is shown once and works for 7 days. Earshot sends no mail: send the link to the person yourself."
     >
       <Stack>
         <form onSubmit={form.onSubmit(() => invite.mutate())}>

@@ -43,7 +43,7 @@ export function Component() {
         ) : options?.signUp === 'open' ? (
           'You get a mail with a link. If you have the code of an invitation, enter it here.'
         ) : (
-          'You need an invitation from a member.'
+          'You need an invitation from an owner of an account.'
         )
       }
     >

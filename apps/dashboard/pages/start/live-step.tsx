@@ -54,7 +54,8 @@ export default function LiveStep({ keywordId }: { keywordId: string }) {
               </Group>
               <List size="sm" spacing={4}>
                 <List.Item>
-                  Older posts are in the feed with the mark “First scan”. They are never pushed.
+                  Older posts are in the feed with the mark “First scan”. They are never sent to webhooks or
+                  channels.
                 </List.Item>
                 <List.Item>New posts appear in the feed within one interval, without a reload.</List.Item>
                 <List.Item>

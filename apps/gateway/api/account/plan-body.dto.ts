@@ -12,6 +12,6 @@ export class PlanBodyDto {
 
 /** `POST /v1/credits/packs` */
 export class PackBodyDto {
-  @IsInt() @Min(1) @Max(MAX_PACK_CREDITS) @Described('They do not expire') credits!: number;
+  @IsInt() @Min(1) @Max(MAX_PACK_CREDITS) @Described('The credits do not expire') credits!: number;
   @Optional() @IsString() @MaxLength(200) @Described('The reason, for the ledger') note?: string;
 }
