@@ -34,8 +34,10 @@ export function WhyMatched({ why, ai }: { why: Why; ai: Mention['ai'] }) {
         {why.dropped && (
           <Text size="sm">
             It was dropped: <b>{words(why.dropped.reason).toLowerCase()}</b>{' '}
-            <span className="foreign">({why.dropped.rule})</span>. Dropped mentions are stored, but not sent.
-            {why.dropped.reason !== 'rule' && ' Their readings are not charged.'}
+            <span className="foreign">({why.dropped.rule})</span>. The mention is stored.{' '}
+            {why.dropped.reason === 'rule'
+              ? 'Only a rule can still send it.'
+              : 'It is not sent, and its readings are not charged.'}
           </Text>
         )}
         {hits.map(({ detail }, index) => (

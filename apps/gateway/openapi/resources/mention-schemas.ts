@@ -65,7 +65,7 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
         nullable(TEXT),
       ),
       listing: described('Only for vinted', itemObject),
-      dropped: described('Why the mention was dropped and not sent; null if it was not dropped', dropped),
+      dropped: described('Why the mention was dropped; null if it was not dropped', dropped),
     },
     {
       analysis: described('Absent if the mention was not classified', ref('Analysis')),
