@@ -13,7 +13,7 @@ export interface AlertStores {
   store: EventStore;
 }
 
-/** The ids of a keyword with one channel and one search. `searchId` is empty if its source has no `searches`. */
+/** The ids of a keyword with one channel and one search; `searchId` is empty if its source has no separate searches. */
 export type KeywordIds = Record<'accountId' | 'keywordId' | 'channelId' | 'watchId' | 'searchId', string>;
 
 /** Publishes facts of a keyword, and reads the facts about it. */

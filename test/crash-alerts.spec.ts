@@ -153,7 +153,7 @@ it('kill -9 of keywords during a change of rules and channels, and of delivery b
   expect(new Set(before)).toEqual(new Set([alertId]));
 
   await begin('delivery');
-  // Ends the claim of the dead process.
+  // Ends the claim of the dead process now, so that the test does not wait for it.
   await database.query(
     "UPDATE pending_deliveries SET due_at = now() - interval '1 second' WHERE event_id = $1",
     [digestId],
@@ -206,7 +206,7 @@ it('after kill -9 of delivery between sending and recording a digest, the same d
     expect(digests.map(({ mentionIds }) => mentionIds.toSorted())).toEqual([keyword.published.toSorted()]);
     digestIds.push(...digests.map(({ digestId }) => digestId));
     expect(await deliveredTo(accountId)).toEqual(new Set());
-    // Keeps the claim of the dead process until both digests were sent.
+    // The claim of the dead process does not end before the loop has ended.
     await database.query(`UPDATE pending_deliveries SET due_at = 'infinity' WHERE account_id = $1`, [
       accountId,
     ]);

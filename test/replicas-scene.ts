@@ -13,7 +13,7 @@ export interface Outcome {
   charged: Record<string, number>;
   estimates: Json[];
   keywords: Json[];
-  /** Status and code of every refused request. */
+  /** Status and code of the answers to requests of which most must be refused. */
   refusals: string[];
 }
 
@@ -29,7 +29,7 @@ const BURST = 60;
 const FIRST_SCANS = (NAMES.length + 2) * POSTS;
 
 /**
- * Several accounts send all requests at the same time, to all gateways in turn. At the end, every ledger must
+ * Several accounts send requests at the same time, to all gateways in turn. At the end, every ledger must
  * agree with its streams.
  */
 export async function runScene(stage: Stage, gateways: readonly string[]): Promise<Outcome> {
@@ -208,8 +208,8 @@ async function pushed({ simulator }: Stage, client: RotatingClient): Promise<str
 }
 
 /**
- * Sends requests that must be refused, in any order and at any gateway.
- * @returns status and code of each refusal
+ * Sends requests to all gateways. Only three of them are accepted: one watch and two keywords.
+ * @returns status and code of each answer
  */
 async function refused(client: RotatingClient, ada: Customer): Promise<string[]> {
   const summaryOf = ({ status, body }: { status: number; body: Json }) => `${status} ${body?.code ?? ''}`;

@@ -17,7 +17,7 @@ const FLAGS = [
 ];
 
 /**
- * The folder of screenshots. Tests take them only with `SCREENSHOTS=1`, because each costs a tenth of a
+ * The folder of screenshots. Tests take screenshots only with `SCREENSHOTS=1`, because each takes a tenth of a
  * second.
  */
 const SCREENSHOTS = fileURLToPath(new URL('dist-test/screenshots/', checkout));
@@ -27,8 +27,8 @@ export type Theme = 'light' | 'dark';
 
 /** Starts the browser. */
 export const startChromium = (): Promise<Browser> =>
-  // With the signal handlers of playwright, a signal would only close the browsers, and not end the process
-  // of the tests.
+  // With the signal handlers of playwright, a signal would close the browsers, but would not end the process of the
+  // tests.
   chromium.launch({
     ...{ executablePath: EXECUTABLE, args: FLAGS },
     ...{ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false },

@@ -27,7 +27,7 @@ export class NatsCluster {
 
   constructor(private readonly compose: ComposeFile) {}
 
-  /** Starts all servers, and waits until the cluster has a leader. */
+  /** Starts all servers, and waits until each is healthy. */
   async start(): Promise<void> {
     for (const name of NATS_NAMES) {
       const [client, route, monitor] = await Promise.all([freePort(), freePort(), freePort()]);

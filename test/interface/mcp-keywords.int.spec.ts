@@ -95,7 +95,7 @@ describe('a keyword that an agent creates', () => {
 });
 
 describe('the daily limit of an API key', () => {
-  // 24 credits a day.
+  // 24 credits a day: one check on hackernews in each hour.
   const priced = (name: string) =>
     keywordBody({ name, refresh_interval_seconds: 3600, sources: [{ source: 'hackernews', enabled: true }] });
   const expensive = (name: string) => ({ ...priced(name), refresh_interval_seconds: 1440 });

@@ -81,7 +81,7 @@ export function replayFaultTasks(scene: ReplaysScene): void {
       expect([status, typeof finishedAt]).toEqual(['cancelled', 'string']);
       await until('nothing waits', async () => (await waiting(id)) === 0);
       const sent = requestsOf('/cancelled', id).length;
-      const givenUp = await until('the sent deliveries are given up with a record', async () => {
+      const givenUp = await until('each delivery with an attempt is given up with a record', async () => {
         const records = (await scene.setup.attempts()).filter(({ targetId }) => targetId === id);
         const found = records.filter(({ number }) => number === 0);
         return found.length === new Set(records.map(({ eventId }) => eventId)).size && found;

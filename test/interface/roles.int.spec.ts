@@ -126,7 +126,7 @@ describe('every route of the description', () => {
 });
 
 describe('a new role', () => {
-  it('applies immediately to the sessions and the keys of the member', async () => {
+  it('applies immediately to the sessions of the member, and to the keys of the member at a gateway that has not read them yet', async () => {
     const owner = browsers['owner'] as Browser;
     const eve = await joined(owner, 'eve@example.org', 'editor');
     const { apiKey } = (await eve.post('/v1/keys', { name: 'k' })).body;

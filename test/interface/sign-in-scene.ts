@@ -21,8 +21,8 @@ export class SignInScene {
   /** A gateway behind a trusted proxy. The proxy sends the client's address. */
   proxied!: string;
   /**
-   * Two more gateways behind this proxy, for the tests with many failed sign-ins. A gateway keeps the state of an
-   * attack for two seconds.
+   * Two more such gateways, for the tests with many failed sign-ins. A gateway remembers for two seconds that an
+   * address or a network has no attempt left.
    */
   attacked!: string;
   alsoAttacked!: string;

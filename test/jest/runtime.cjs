@@ -15,7 +15,7 @@ const storages = [];
 /**
  * Loads spec files for jest as native modules of Node. jest's own runtime has a virtual machine context for
  * each file, and loads every module again in it. Here the files of a worker share the modules that they
- * import, so each module is loaded and compiled once. So `jest.mock` does not exist, and counters of a module
+ * import, so each module is loaded and compiled once. Therefore `jest.mock` does not exist, and counters of a module
  * keep their values from file to file.
  */
 module.exports = class NativeRuntime {
