@@ -78,7 +78,7 @@ export function RulesForm({
       />
       <Section
         title="Spike alert"
-        lead="Earshot alerts if an hour has more mentions than the same hour of earlier weeks. Until the keyword has 14 days of history, the hour is compared with the last 7 days. The alert needs 24 hours of history."
+        lead="Fires if an hour has unusually many mentions, compared with the same hour of earlier weeks. Until the keyword has 14 days of history, the hour is compared with the last 7 days. The alert needs 24 hours of history."
       >
         <Select
           aria-label="Spike alert"
