@@ -66,8 +66,8 @@ export async function expectNothingReserved(
 }
 
 /**
- * Expects that every item is one mention, that every event was delivered at least once and always with the
- * same bytes, that every event can be replayed, and that the audit finds no fault.
+ * Expects that every item is one mention, and that every event was delivered at least once, always with the same
+ * bytes. Also expects that every event can be replayed, and that the audit finds no fault.
  */
 export async function expectNothingLost(
   stage: Stage,

@@ -4,7 +4,7 @@ import type { Tx } from '#postgres';
 /**
  * Requires that an address belongs to no account and no current member. A lock on the address makes concurrent sign-ups
  * wait for each other.
- * @param inAccount the account whose own address may be this address
+ * @param inAccount this account is allowed to have the address itself
  * @throws Refusal `conflict`
  */
 export async function requireUnusedEmail(tx: Tx, email: string, inAccount?: string): Promise<void> {

@@ -44,7 +44,7 @@ import {
 import { ChannelBodyDto, ChannelChangeDto, isMasked, type ChannelConfigDto } from './channel-body.dto.js';
 import { configFaults, configView, storedConfig } from './channel-config.js';
 
-/** Maximum time of a test: a chat service must answer within 10 s, a mail server within 14 s. */
+/** Maximum time of a test. A chat service must answer within 10 s, and a mail server within 14 s. */
 const TIMEOUT_MS = 20_000;
 
 /** The routes of channels. Free. */

@@ -173,7 +173,7 @@ export const channelRoutes: readonly Route[] = [
     operationId: 'enableChannel',
     summary: 'Enable a disabled channel',
     description:
-      'A channel is disabled when its service reports that the address does not exist any more, after 5 days of failures, or if all its email addresses have unsubscribed or were refused by the mail server. After that, refused addresses must be confirmed again. Messages that could not be sent meanwhile are not sent again. Free.',
+      'A channel is disabled when its service reports that the address does not exist any more, or after 5 days of failures. An email channel is also disabled if all its addresses have unsubscribed or were refused by the mail server. After you have enabled the channel, its refused addresses must be confirmed again. Messages that could not be sent meanwhile are not sent again. Free.',
     parameters: [inId],
     answer: ref('Channel'),
     refusals: [404],

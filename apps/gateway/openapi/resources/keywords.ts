@@ -82,7 +82,7 @@ export const keywordRoutes: readonly Route[] = [
       method: 'post',
       summary: 'Estimate the cost of a keyword',
       description:
-        'Stores nothing. If the create would refuse the body, the response is 200 with `valid: false`. Free. With `keyword`, the price of a change of that keyword is estimated: the body is then the body of the PATCH, `refusal` is the refusal of the PATCH, and the keyword itself does not count in `searchSlots.inUse`.',
+        'Stores nothing. If the create would refuse the body, the response is 200 with `valid: false`. Free. With `keyword`, estimates the price of a change of that keyword. The body is then the body of the PATCH, and `refusal` is the refusal of the PATCH. The keyword itself does not count in `searchSlots.inUse`.',
       parameters: [CHANGED],
       body: { anyOf: [ref('KeywordBody'), ref('KeywordChange')] },
       example: EXAMPLE,
@@ -156,7 +156,7 @@ export const keywordRoutes: readonly Route[] = [
   ...underBothNames('rotateFeedOf', '/{id}/feed/rotate', {
     method: 'post',
     summary: 'Replace the addresses of the feeds of a keyword',
-    description: 'The former addresses return 404 immediately.',
+    description: 'The previous addresses return 404 immediately.',
     parameters: [id],
     answer: ref('Feed'),
   }),
