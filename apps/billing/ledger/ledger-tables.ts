@@ -22,7 +22,7 @@ export interface StoredDecision {
   periodStart: string;
 }
 
-/** The rows to write for an account's ledger. */
+/** A change of an account's ledger that must be written into the tables. */
 export interface LedgerChange {
   accountId: string;
   /** The ledger after the decisions. */
@@ -31,7 +31,7 @@ export interface LedgerChange {
 }
 
 /**
- * Applies a stored decision to the ledger. Returns the ledger and the rows to write.
+ * Applies a stored decision to the ledger. Returns the ledger afterwards, and the decision with its period.
  * @param seq sequence of the decision's message
  */
 export function applyDecision(

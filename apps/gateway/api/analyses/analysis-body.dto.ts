@@ -70,8 +70,8 @@ export class AnalysisBodyDto {
 }
 
 /**
- * Returns the faults of missing keys, of keys that the operation does not read, and of an operation that needs a
- * language model.
+ * Returns the faults of missing keys, and of keys that the operation does not read. If the installation has no language
+ * model, also returns the faults of the parts that need it.
  */
 export function analysisFaults(body: AnalysisBodyDto, hasModel: boolean): Fault[] {
   const { operation } = body;

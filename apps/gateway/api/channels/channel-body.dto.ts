@@ -67,7 +67,7 @@ export class ChannelBodyDto {
   @Nested(() => ChannelConfigDto) config!: ChannelConfigDto;
 }
 
-/** The body of a channel's change. A new config also enables a disabled channel. */
+/** The body of a channel's change. */
 export class ChannelChangeDto {
   @Optional() @IsString() @Length(1, 80) @NotBlank() name?: string;
   @Optional() @Nested(() => ChannelConfigDto) config?: ChannelConfigDto;

@@ -105,7 +105,7 @@ export class ChannelsController {
     return this.view(accountId, pathId(id, 'channel'));
   }
 
-  /** Changes the name, or replaces the config. A new config also enables the channel. */
+  /** Changes the name, or replaces the config. */
   @Patch(':id')
   async change(
     @From() { accountId }: Caller,
