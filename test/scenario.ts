@@ -26,7 +26,9 @@ export interface Customer {
   signingSecret: string;
 }
 
-/** Prepares separate stores, and a simulator. Without `world`, the simulator has only the posts that the test publishes. */
+/**
+ * Prepares separate stores, and a simulator. Without `world`, the simulator has only the posts that the test publishes.
+ */
 export async function setStage(
   more: NodeJS.ProcessEnv = {},
   world: Pick<SimulatorOptions, 'clock' | 'ratePerSecond' | 'historyPosts'> = {},

@@ -41,8 +41,8 @@ export default defineConfig({
     chunkSizeWarningLimit: 700,
     reportCompressedSize: false,
     rolldownOptions: {
-      // Libraries mark code for React's server components. Warnings about these marks are ignored, because the dashboard
-      // has no server components.
+      // Libraries mark code for React's server components. Warnings about these marks are ignored, because the
+      // dashboard has no server components.
       onLog(level, log, report) {
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log);
       },

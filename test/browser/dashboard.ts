@@ -56,7 +56,10 @@ export class Dashboard {
     return opened;
   }
 
-  /** Goes to a page. @returns the bytes of the JavaScript files that it needs, compressed if they are sent compressed */
+  /**
+   * Goes to a page.
+   * @returns the bytes of the JavaScript files that it needs, compressed if they are sent compressed
+   */
   async visit(page: Page, path: string): Promise<number> {
     const scripts = new Set<string>();
     const note = (request: Request) => scripts.add(new URL(request.url()).pathname);

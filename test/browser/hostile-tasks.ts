@@ -12,7 +12,10 @@ import { directionsOf, harmIn, hostilePages, clippedTexts, missingIn } from './h
 import { call } from './installation.js';
 import type { Member } from './member.js';
 
-/** The right-to-left override. It reverses the text after it, up to the end of the paragraph or of the surrounding `<bdi>`. */
+/**
+ * The right-to-left override. It reverses the text after it, up to the end of the paragraph or of the surrounding
+ * `<bdi>`.
+ */
 const REVERSED = '\u202e';
 
 /**

@@ -25,7 +25,8 @@ const validators = new Map<string, ValidateFunction>();
 
 /**
  * Compares a response with the description. Checks that:
- * - the description contains the route (unless the response is 400, 401, 404, 405 or 429) and the status of the response;
+ * - the description contains the route (unless the response is 400, 401, 404, 405 or 429) and the status of the
+ *   response;
  * - the response has X-Request-Id, and RateLimit if the request was counted;
  * - the body has exactly the described keys.
  * @throws Error that names the difference

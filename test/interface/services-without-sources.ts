@@ -8,7 +8,8 @@ import { readPollingConfig } from '../../apps/polling/config.js';
 import { pollingService } from '../../apps/polling/polling.module.js';
 
 /**
- * Starts analysis, delivery and polling for tests of the API. Hacker News is disabled, so that only the spec writes data.
+ * Starts analysis, delivery and polling for tests of the API. Hacker News is disabled, so that only the spec writes
+ * data.
  * @param withDelivery false if the spec runs delivery itself
  */
 export async function startServicesWithoutSources(

@@ -25,7 +25,10 @@ const OPEN: ReadonlySet<string> = new Set([
   '/v1/auth/password/reset/confirm',
 ]);
 
-/** A page uses this route to find out whether a member has signed in. A 401 of this route does not count as a failed attempt. */
+/**
+ * A page uses this route to find out whether a member has signed in. A 401 of this route does not count as a failed
+ * attempt.
+ */
 const SESSION_ROUTE = '/v1/auth/session';
 
 const FOREIGN_PAGE = 'the request was sent by a page of another site';

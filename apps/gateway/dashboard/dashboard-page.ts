@@ -12,9 +12,9 @@ const NOT_BUILT = `<!doctype html>
 </body></html>`;
 
 /**
- * Serves the dashboard at `/`. If the request accepts HTML, also serves the dashboard at every address that has no route,
- * is not below `API_PATHS` and does not name a file. The dashboard's script decides what to show. Most programs do not
- * ask for HTML, so they get the API's 404.
+ * Serves the dashboard at `/`. If the request accepts HTML, also serves the dashboard at every address that has no
+ * route, is not below `API_PATHS` and does not name a file. The dashboard's script decides what to show. Most programs
+ * do not ask for HTML, so they get the API's 404.
  */
 export function serveDashboard(fastify: FastifyInstance, files: DashboardFiles): void {
   fastify.addHook('onRequest', (request, reply, done) => {

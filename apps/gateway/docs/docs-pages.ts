@@ -2,8 +2,8 @@ import { escapeHtml } from '../http/html-page.js';
 import type { Guide, GuideGroup } from './guides.js';
 
 /**
- * Headers of the pages. The policy allows only style sheets and scripts of this server. A script can still set the style
- * of a single element; the viewer of the reference needs this.
+ * Headers of the pages. The policy allows only style sheets and scripts of this server. A script can still set the
+ * style of a single element; the viewer of the reference needs this.
  */
 export const DOCS_HEADERS = {
   'content-security-policy':

@@ -1,6 +1,9 @@
 import type { FastifyReply } from 'fastify';
 
-/** Sends a page that loads nothing and runs no script. The page can only use its own style and send forms to this server. */
+/**
+ * Sends a page that loads nothing and runs no script. The page can only use its own style and send forms to this
+ * server.
+ */
 export function sendPage(reply: FastifyReply, status: number, html: string) {
   return reply
     .status(status)

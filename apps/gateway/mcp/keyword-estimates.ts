@@ -61,8 +61,8 @@ const oncePerSearch = ({ bySearch }: Estimate) =>
   bySearch.reduce((sum, { creditsPerCheck }) => sum + creditsPerCheck, 0);
 
 /**
- * Returns the credits that a resumed keyword can spend today. The checks that are due immediately count even if the interval is
- * longer than a day.
+ * Returns the credits that a resumed keyword can spend today. The checks that are due immediately count even if the
+ * interval is longer than a day.
  */
 export async function resumeCredits(
   context: Pick<ToolContext, 'caller' | 'routes'>,

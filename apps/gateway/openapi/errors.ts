@@ -26,7 +26,7 @@ export const ERRORS: Readonly<Record<number, ErrorKind>> = {
   403: {
     name: 'Forbidden',
     description:
-      'The scope of the API key or the role of the member does not allow the request, or the `x-csrf-token` is missing.',
+      'The scope of the API key or the role of the member does not allow the request, or the `x-csrf-token` is missing or wrong.',
     codes: ['FORBIDDEN'],
   },
   404: {

@@ -32,9 +32,9 @@ export class QuotaLeases {
   constructor(private readonly database: Database) {}
 
   /**
-   * Leases up to `wanted` requests of the minute. One statement compares with the limit and leases, so that concurrent
-   * leases together do not exceed the limit. If another gateway's clock has already begun the next minute, the lease is
-   * for that minute.
+   * Leases up to `wanted` requests of the minute. One statement compares with the limit and leases the requests, so
+   * that concurrent leases together do not exceed the limit. If another gateway's clock has already begun the next
+   * minute, the lease is for that minute.
    * @param windowStart start of the minute by the caller's clock, in ms
    */
   async take(accountId: string, windowStart: number, wanted: number, limit: number): Promise<Lease> {

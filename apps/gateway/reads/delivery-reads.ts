@@ -140,8 +140,8 @@ function conditionsOf(
   if (endpoint) where.push('endpoint = {endpoint: String}');
   if (targetKind) where.push('target_kind = {targetKind: String}');
   if (state) having.push('state = {state: String}');
-  // A delivery that is `retrying` or `given_up` has a failed attempt, and few deliveries have one. So only these few are
-  // read.
+  // A delivery that is `retrying` or `given_up` has a failed attempt, and few deliveries have one. So only these few
+  // are read.
   if (state && state !== 'delivered')
     where.push(
       `event_id IN (SELECT event_id FROM attempts WHERE account_id = {accountId: UUID}

@@ -23,7 +23,10 @@ export interface MentionFilter {
   langs: string[];
   buckets: string[];
   rules: string[];
-  /** Each entry has words and "phrases". The title and text of a mention must contain all of one entry, in upper or lower case. */
+  /**
+   * Each entry has words and "phrases". The title and text of a mention must contain all of one entry, in upper or
+   * lower case.
+   */
   texts: string[];
   /**
    * Questions of `mode=semantic`: mentions are ordered by how near their meaning is to a question. Empty for a search

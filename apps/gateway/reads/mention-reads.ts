@@ -185,8 +185,8 @@ export class MentionReads {
   }
 
   /**
-   * Returns a page of the stored envelopes of watches, and one more row if there is a next page. The events of a keyword
-   * itself are stored under the keyword's id.
+   * Returns a page of the stored envelopes of watches, and one more row if there is a next page. The events of a
+   * keyword itself are stored under the keyword's id.
    */
   events(accountId: string, watchIds: readonly string[], page: TimePage): Promise<EventRow[]> {
     const conditions = ['watch_id IN {watchIds: Array(UUID)}', 'account_id = {accountId: UUID}'];

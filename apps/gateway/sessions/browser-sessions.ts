@@ -19,8 +19,8 @@ export class BrowserSessions {
   ) {}
 
   /**
-   * Begins a session. Always creates a new session: a session that a stranger has put into the browser must not become the
-   * session of the member.
+   * Begins a session. Always creates a new session: a session that a stranger has put into the browser must not become
+   * the session of the member.
    * @returns the session as `GET /v1/auth/session` shows it
    */
   async begin(

@@ -17,8 +17,8 @@ import { beginQuotedPeriods, recordQuotedPeriods } from './quoted-periods.js';
 import { changeWatch, putWatches, retireWatches, type OwnedWatches, type WatchOwner } from './watch-rows.js';
 
 /**
- * A command compares its schedule with the clock, and a little later the clock is read again for `decidedAt`. A schedule
- * can start or end between these two times. So a start or end shortly before `decidedAt` is processed again.
+ * A command compares its schedule with the clock, and a little later the clock is read again for `decidedAt`. A
+ * schedule can start or end between these two times. So a start or end shortly before `decidedAt` is processed again.
  */
 const LOOK_BACK_MS = 60_000;
 

@@ -108,7 +108,9 @@ function Fields({ kind, form }: { kind: Kind; form: ReturnType<typeof useForm<Ch
   ));
 }
 
-/** Returns the field of the form for a path of the API: `webhookUrl` for `config.webhook_url`, `to` for `config.to[0]`. */
+/**
+ * Returns the field of the form for a path of the API: `webhookUrl` for `config.webhook_url`, `to` for `config.to[0]`.
+ */
 function fieldOf(path: string): string {
   const name = path.replace(/^config\./, '').replace(/\[\d+\]$/, '');
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());

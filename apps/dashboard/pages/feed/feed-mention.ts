@@ -29,8 +29,8 @@ const MAX_TITLE_LENGTH = 240;
 const MAX_EXCERPT_LENGTH = 420;
 
 /**
- * The part of a mention that a row of the feed shows. Complete mentions would use too much memory in a long feed: the text
- * alone can have 64 KiB.
+ * The part of a mention that a row of the feed shows. Complete mentions would use too much memory in a long feed: the
+ * text alone can have 64 KiB.
  */
 export type FeedMention = Pick<Mention, (typeof KEPT)[number]> & { title: string; excerpt: string };
 
@@ -48,7 +48,8 @@ export function feedMention(mention: Mention): FeedMention {
 }
 
 /**
- * Returns the beginning of a text. Returns an empty text if no character is visible, so that the row shows a replacement.
+ * Returns the beginning of a text. Returns an empty text if no character is visible, so that the row shows a
+ * replacement.
  */
 function shownPart(text: string, length: number): string {
   const part = text.slice(0, length);

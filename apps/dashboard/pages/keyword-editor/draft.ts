@@ -183,8 +183,8 @@ function criteriaOf({ query, terms, ...rest }: Criteria & { terms: string[] }): 
 }
 
 /**
- * Returns a new source. Some sources cannot search without special criteria. For these sources, the result has one search
- * with these criteria, so that the member fills them in.
+ * Returns a new source. Some sources cannot search without special criteria. For these sources, the result has one
+ * search with these criteria, so that the member fills them in.
  */
 export function newEntry(source: Source): DraftSource {
   const needed: Partial<Record<Source, Criteria>> = {

@@ -2,7 +2,9 @@ import type { JsonObject } from '@bufbuild/protobuf';
 import { DateTime, Described, Optional } from '../../http/validators.js';
 import { TreatmentDto } from '../keywords/keyword-body.dto.js';
 
-/** The changes that a backtest tests. If a key is absent, the backtest uses the keyword's value. Null removes the value. */
+/**
+ * The changes that a backtest tests. If a key is absent, the backtest uses the keyword's value. Null removes the value.
+ */
 export class BacktestBodyDto extends TreatmentDto {
   @Optional()
   @DateTime()

@@ -17,8 +17,8 @@ import { BacktestBodyDto, changesOf } from './backtest-body.dto.js';
 
 const DEFAULT_WINDOW_MS = 30 * 86_400_000;
 /**
- * How long the gateway waits for a backtest. This is enough for one large backtest that first waits for another large backtest. If many
- * backtests wait, a request can end with 503.
+ * How long the gateway waits for a backtest. This is enough for one large backtest that first waits for another large
+ * backtest. If many backtests wait, a request can end with 503.
  */
 const TIMEOUT_MS = 120_000;
 

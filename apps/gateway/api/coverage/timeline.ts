@@ -26,8 +26,8 @@ const MORE_THAN_READ = 'more was published than one check can read';
 
 /**
  * Returns the timeline of a search: windows without holes, oldest first. If a successful check also read the time of
- * earlier failures, that time is covered, with the failure as its reason. The timeline ends at the earlier of `until` and
- * `now`, or already at the last check (see `endOf`). It is empty if this end is not after `since`.
+ * earlier failures, that time is covered, with the failure as its reason. The timeline ends at the earlier of `until`
+ * and `now`, or already at the last check (see `endOf`). It is empty if this end is not after `since`.
  * @param since ms; windows are cut at this time
  * @param until ms
  * @param now ms
@@ -68,8 +68,8 @@ function isOverdue(nextCheckAt: number | undefined, now: number): boolean {
 }
 
 /**
- * Returns the end of the timeline in ms. If the last check did not fail and the next check is not overdue, the timeline
- * ends with the last check, because the next check reads the time after it.
+ * Returns the end of the timeline in ms. If the search runs, its last check did not fail and its next check is not
+ * overdue, the timeline ends with the last check, because the next check reads the time after it.
  */
 function endOf(
   runs: readonly CheckRun[],

@@ -39,8 +39,8 @@ function scheduleOf({ startsAt, endsAt, timezone }: ScheduleDto): JsonObject {
 }
 
 /**
- * Returns the part of a keyword's response that comes from the stored definition. A key without a stored value gets its
- * default; a nullable key gets null.
+ * Returns the part of a keyword's response that comes from the stored definition. A key without a stored value becomes
+ * null if it is nullable, and otherwise false, 0, an empty text or list, or the default of the key (`own`, `all`).
  */
 export function definitionView(definition: JsonObject): JsonObject {
   const list = (key: string) => (Array.isArray(definition[key]) ? (definition[key] as JsonObject[]) : []);

@@ -12,7 +12,9 @@ import {
 const uuid = '0190a0b0-0000-7000-8000-000000000000';
 const instant = '2026-03-04T05:06:07Z';
 const search = 'sources[0].searches[0]';
-/** Returns the given number of different words. These tests check only the form of a body, so any words are suitable. */
+/**
+ * Returns the given number of different words. These tests check only the form of a body, so any words are suitable.
+ */
 const words = (count: number) => many(count, (index) => `word ${index}`);
 
 /**

@@ -4,7 +4,7 @@ import type { Fault } from '#kernel';
 export const MODEL_NEEDED =
   'needs a language model, and this installation has none: set LLM_URL and LLM_MODEL';
 
-/** Keys of the body that need a language model, in camelCase. */
+/** Keys of the body that can need a language model, in camelCase. */
 interface WithModel {
   aiStep?: unknown;
   aiPreset?: unknown;
@@ -12,7 +12,8 @@ interface WithModel {
 
 /**
  * Returns a fault for each key that needs a language model, if the installation has none. A create with a fault is
- * refused. A change is refused if the change gives the key another value. A stored keyword shows the fault as a warning.
+ * refused. A change is refused if the change gives the key another value. A stored keyword shows the fault as a
+ * warning.
  */
 export function modelFaults({ aiStep, aiPreset }: WithModel, hasModel: boolean): Fault[] {
   if (hasModel) return [];

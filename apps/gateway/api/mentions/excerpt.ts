@@ -1,4 +1,4 @@
-/** Length of an excerpt, in UTF-16 units. */
+/** Maximum length of an excerpt without the ellipses, in UTF-16 units. */
 const EXCERPT_LENGTH = 280;
 
 /**

@@ -65,8 +65,9 @@ export class LiveMentions {
 
   /**
    * Returns the result of `written` if EVENTS can contain events that are older than the consumer of the sink. If there
-   * are mentions, this consumer was deleted for a rebuild: the rows of the older events are already written, so the result
-   * is the last sequence of EVENTS. If there are no mentions, the installation is new, and the result is `acknowledged`.
+   * are mentions, this consumer was deleted for a rebuild: the rows of the older events are already written, so the
+   * result is the last sequence of EVENTS. If there are no mentions, the installation is new, and the result is
+   * `acknowledged`.
    */
   private async writtenBefore(acknowledged: number): Promise<number> {
     return (await this.mentions.isEmpty()) ? acknowledged : this.head();

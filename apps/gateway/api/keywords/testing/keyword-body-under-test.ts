@@ -61,7 +61,9 @@ export function fullKeyword(): { [key: string]: Json } {
   };
 }
 
-/** Returns a copy of the body with the value at the path, for example `sources[0].enabled`. Undefined removes the key. */
+/**
+ * Returns a copy of the body with the value at the path, for example `sources[0].enabled`. Undefined removes the key.
+ */
 export function withValue(body: Json, path: string, value: Json): Json {
   const keys = path.match(/[^.[\]]+/g) ?? [];
   const copy = structuredClone(body);
