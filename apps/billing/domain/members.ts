@@ -92,8 +92,8 @@ export function isMemberCommand(command: { kind: string }): command is MemberCom
 const MAX_MEMBERS = 200;
 
 /**
- * Returns the events of a command on members. @throws Refusal if the members do not allow the command, or if a value of
- * the command is not valid
+ * Returns the events of a command on members.
+ * @throws Refusal if the members do not allow the command, or if a value of the command is not valid
  */
 export function decideMembers(command: MemberCommand, state: MembersState): AccountEvent[] {
   switch (command.kind) {

@@ -123,8 +123,8 @@ export class AccountsHandler {
 }
 
 /**
- * Requires that no account exists. Concurrent sign-ups for the first account wait for each other. @throws Refusal
- * `conflict`
+ * Requires that no account exists. Concurrent sign-ups for the first account wait for each other.
+ * @throws Refusal `conflict`
  */
 async function requireNoAccount(tx: Tx): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('first account', 1))`);

@@ -44,7 +44,8 @@ export class RenewalsLoop implements Loop {
   }
 
   /**
-   * Renews up to `ACCOUNTS_PER_PASS` ledgers that are due. @returns the number of ledgers that this pass has selected
+   * Renews up to `ACCOUNTS_PER_PASS` ledgers that are due.
+   * @returns the number of ledgers that this pass has selected
    */
   async pass(): Promise<number> {
     const now = this.clock.now();

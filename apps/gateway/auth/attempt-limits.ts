@@ -64,8 +64,9 @@ export class AttemptLimits {
   ) {}
 
   /**
-   * Counts an attempt. @throws Refusal `too-many` if no attempt is left (the reply then has `Retry-After`), or
-   * `unavailable` if too many attempts wait
+   * Counts an attempt.
+   * @throws Refusal `too-many` if no attempt is left (the reply then has `Retry-After`), or `unavailable` if too many
+   * attempts wait
    */
   async begin(
     kind: AttemptKind,
@@ -130,8 +131,9 @@ export class AttemptLimits {
 }
 
 /**
- * Counts the attempt if all limits allow it. @returns undefined if the attempt was counted; otherwise the seconds to
- * wait, and the subjects that have no attempt left
+ * Counts the attempt if all limits allow it.
+ * @returns undefined if the attempt was counted; otherwise the seconds to wait, and the subjects that have no attempt
+ * left
  */
 async function take(
   tx: Tx,

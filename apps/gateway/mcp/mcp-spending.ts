@@ -129,7 +129,8 @@ export class McpSpending {
 
   /**
    * Reserves credits within the limit. One statement compares and reserves, so that parallel calls cannot exceed the
-   * limit together. @returns the day
+   * limit together.
+   * @returns the day
    */
   private async reserve(tx: Tx, key: CallingKey, credits: number): Promise<string> {
     const limit = this.limitOf(key);

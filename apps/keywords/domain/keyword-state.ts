@@ -17,7 +17,7 @@ export interface KeywordAlive {
   /** The ids of all watches, including replaced ones, because a purge must find their events. */
   everyWatchId: readonly string[];
   pauses: Pauses;
-  /** The event of the creation sets 1. Each event of a change, a pause or a resume adds 1. */
+  /** 1 after the creation. Each event of a change, a pause or a resume adds 1. */
   version: number;
 }
 

@@ -42,8 +42,8 @@ export class Admission {
    * Admits a new keyword.
    * @param counted whether the account's keywords and searches are counted: see `planUseOf`
    * @throws Refusal `invalid` for an interval below the floor (`INTERVAL_TOO_LOW`) or a channel that the account does
-   * not have, `not-covered` `PLAN_LIMIT` or `INSUFFICIENT_CREDITS`, `not-found` without an account, `unavailable` until
-   * the account's ledger is open
+   * not have, `not-covered` `PLAN_LIMIT` or `INSUFFICIENT_CREDITS`, `not-found` if there is no such account,
+   * `unavailable` until the account's ledger is open
    */
   async ofNew(
     tx: Tx,

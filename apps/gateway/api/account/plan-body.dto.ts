@@ -2,7 +2,7 @@ import { IsIn, IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
 import { PLANS } from '#contracts';
 import { Described, Optional } from '../../http/validators.js';
 
-/** Maximum number of credits in one pack. */
+/** Maximum number of credits in a pack that is granted through the API. */
 const MAX_PACK_CREDITS = 1_000_000_000;
 
 /** `POST /v1/account/plan` */

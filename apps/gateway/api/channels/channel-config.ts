@@ -46,8 +46,8 @@ export function configFaults(kind: ChannelKind, config: ChannelConfigDto, before
 }
 
 /**
- * Returns the config as it is stored. @param before the stored channel; its secret is used if the config contains the
- * masked form
+ * Returns the config as it is stored.
+ * @param before the stored channel; its secret is used if the config contains the masked form
  */
 export function storedConfig(
   kind: ChannelKind,
