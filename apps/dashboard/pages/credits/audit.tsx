@@ -31,7 +31,7 @@ export function AuditVerdict() {
             </List>
           )}
           Checked <Time at={checkedAt} />. The operator’s command <code>credits audit</code> also computes
-          each movement again from the stored checks.
+          each movement again from the stored messages.
         </Alert>
       )}
     </Loaded>

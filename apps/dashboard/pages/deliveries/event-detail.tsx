@@ -72,7 +72,7 @@ function SentEvent({ delivery, channel }: Props) {
 
 /** For each kind of delivery without an event, the reason. */
 const WITHOUT_EVENT: Readonly<Record<string, string>> = {
-  digest: 'A digest is one message about several mentions, so it has no event.',
+  digest: 'A digest is one message about the mentions of a period, so it has no event.',
   verification: 'This was the mail that asks to confirm an address, so it has no event.',
 };
 

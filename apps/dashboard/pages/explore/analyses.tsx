@@ -100,7 +100,9 @@ export function Analyses() {
               <Alert
                 role="status"
                 title={
-                  number === 0 ? 'This keyword has no mentions' : `This costs at most ${credits(number)}`
+                  number === 0
+                    ? 'This keyword has no mentions in the last 30 days'
+                    : `This costs at most ${credits(number)}`
                 }
               >
                 {number > 0 &&

@@ -136,7 +136,7 @@ function useSave(
       await queries.invalidateQueries({ queryKey: ['/v1/keywords'] });
       const { length } = keyword.resetSearches;
       notify(
-        length > 0 ? `Saved. ${length} searches start over.` : stored ? 'Saved.' : 'The keyword is live.',
+        length > 0 ? `Saved. ${length} searches start over.` : stored ? 'Saved.' : 'The keyword was created.',
       );
       await navigate(`/keywords/${keyword.id}`);
     },

@@ -8,7 +8,7 @@ import type { Keyword } from '../../api/types.js';
 import { Confirm } from '../../parts/confirm.js';
 import { notify, notifyFailure } from '../../parts/notify.js';
 
-/** The buttons to pause, resume, copy, retire and purge a keyword. */
+/** The menu with which a member pauses, resumes, copies, retires and purges a keyword. */
 export function KeywordActions({ keyword }: { keyword: Keyword }) {
   const path = { id: keyword.id };
   const queries = useQueryClient();

@@ -162,7 +162,7 @@ export const accountRoutes: readonly Route[] = [
     operationId: 'auditCredits',
     summary: 'Check that the ledger, the balance and the usage agree',
     description:
-      'Compares the sums of the tables at one moment. The command `credits audit` of the installation also computes every movement again from the stored checks. Free.',
+      'Compares the sums of the tables at one moment. The command `credits audit` of the installation also computes every movement again from the stored messages. Free.',
     answer: object({
       consistent: BOOLEAN,
       faults: described('Descriptions of the sums that do not agree', listOf(TEXT)),
