@@ -52,7 +52,7 @@ export class FirstMember {
     await this.page.getByRole('region', { name: 'Price' }).getByText('credits a month').waitFor();
   }
 
-  /** Signs in on the dialog that the page shows after the end of the session. */
+  /** Signs in with the dialog that the page shows after the end of the session. */
   async signInAgain(): Promise<void> {
     const dialog = this.page.getByRole('dialog', { name: 'Your session has ended' });
     await dialog.getByRole('textbox').fill(OWNER.password);

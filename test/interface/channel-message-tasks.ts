@@ -9,7 +9,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
 
   describe('a message of a channel', () => {
     it.each(['slack', 'discord', 'teams', 'telegram'])(
-      'to %s has the official format, pings nobody even if the post contains @everyone, and is in the activity [channels.formats, channels.hostile, channels.activity]',
+      'to %s has the official format, notifies nobody even if the post contains @everyone, and is in the activity [channels.formats, channels.hostile, channels.activity]',
       async (kind) => {
         const made = await chat(kind);
         const ids = await keyword({ name: 'Acme <!channel> @everyone', ...instant(made.id) });

@@ -127,7 +127,7 @@ describe('a smaller plan that the tables do not contain yet', () => {
 });
 
 describe('keywords that are paused for lack of credits', () => {
-  it('run again one by one, oldest first, as far as the new credits suffice', async () => {
+  it('run again one by one, oldest first, while the new credits are sufficient', async () => {
     const ada = await service.tenant('free');
     const keywords = [
       await made(ada, { name: 'old', refresh_interval_seconds: 3600 }),

@@ -104,7 +104,7 @@ describe('a known and an unknown address', () => {
   });
 });
 
-describe('a planted session', () => {
+describe('a session that a stranger has put into the browser', () => {
   it('does not become the session of the person who signs in [sessions.rotation]', async () => {
     await joined(scene.owner, 'mallory@example.org', 'viewer');
     const mallory = await signedIn(scene.service, 'mallory@example.org');
