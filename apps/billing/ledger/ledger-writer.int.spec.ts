@@ -23,7 +23,7 @@ beforeEach(() => {
   stores.clock.at = OPENED_AT;
 });
 
-/** Appends, as if the process died after the append and before it wrote the tables. */
+/** Appends and then fails, as if the process died after the append and before it wrote the tables. */
 class FailingStore extends EventStore {
   override async append(...given: Parameters<EventStore['append']>): Promise<number> {
     await super.append(...given);

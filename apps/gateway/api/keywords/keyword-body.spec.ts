@@ -178,7 +178,7 @@ const labelled = (values: Json[]) =>
   values.map((value) => [(JSON.stringify(value) ?? 'left out').slice(0, 60), value] as const);
 
 describe('the validation of a keyword’s create body', () => {
-  it('accepts the smallest body, and a body that contains every key', () => {
+  it('accepts the smallest body, and a body with mutes, VIPs, rules, channels, an agent step and a schedule', () => {
     expect(faultsOfKeyword(minimalKeyword())).toEqual([]);
     expect(faultsOfKeyword(fullKeyword())).toEqual([]);
   });

@@ -97,7 +97,7 @@ describe('OpenStreams', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('ends a stream within 15 s after its key was revoked, but keeps the stream while the key cannot be checked', async () => {
+  it('checks the key of a stream every 15 s: ends the stream if the key was revoked, but keeps the stream while the key cannot be checked', async () => {
     const isStillValid = jest.fn<Promise<boolean>, []>().mockRejectedValueOnce(new Error('no database'));
     const streams = new OpenStreams({ isStillValid } as unknown as Admission, createLogger('spec', 'silent'));
     const { response, reply } = replied();

@@ -19,7 +19,7 @@ export function minimalKeyword(): { [key: string]: Json } {
   };
 }
 
-/** Returns a body with mutes, VIPs, rules, channels, an AI step and a schedule. */
+/** Returns a body with mutes, VIPs, rules, channels, an agent step and a schedule. */
 export function fullKeyword(): { [key: string]: Json } {
   return {
     ...minimalKeyword(),
