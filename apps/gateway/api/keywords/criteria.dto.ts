@@ -39,7 +39,8 @@ import { FREE_FORM, textOf } from '../../openapi/schema.js';
 const MAX_TERMS = 500;
 const MAX_TERM_LENGTH = 60;
 /**
- * Maximum size of the filters as JSON, in KiB. A keyword is one message, which contains the filters of all its searches.
+ * Maximum size of the filters as JSON, in KiB. A keyword is one message, which contains the filters of all its
+ * searches.
  */
 const MAX_FILTERS_KIB = 16;
 /** The fields `page` and `perPage` are stored as 32-bit integers. */
