@@ -10,7 +10,7 @@ import {
 } from '@nats-io/nats-core';
 import pg from 'pg';
 import { QueryFailedError } from 'typeorm';
-import { Outage } from '#kernel';
+import { Outage, Refusal } from '#kernel';
 
 /**
  * Returns true if a store cannot be reached or cannot answer now; false if the request itself is at fault. Decides only
@@ -21,6 +21,17 @@ export function isOutage(error: unknown): boolean {
   if (error instanceof QueryFailedError) return isPostgresOutage(error.driverError);
   if (error instanceof ClickHouseError) return CLICKHOUSE_OUTAGES.has(error.code);
   return isNatsOutage(error);
+}
+
+/**
+ * Returns the refusal that the caller of a request gets for an error: a refusal unchanged, `unavailable` for an outage,
+ * `internal` for every other error. The last two contain no text of the error, which can contain internal data.
+ */
+export function refusalFor(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  return isOutage(error)
+    ? Refusal.unavailable('a store that this request needs cannot be reached; try again')
+    : new Refusal('internal', 'INTERNAL', 'internal error');
 }
 
 /**
@@ -61,5 +72,7 @@ function isNatsOutage(error: unknown): boolean {
   // An error without a status: a pull missed its heartbeats, because the connection is slow or the machine is busy.
   if (error instanceof JetStreamError && error.constructor === JetStreamError) return true;
   if (error instanceof RequestError) return error.isNoResponders() || isNatsOutage(error.cause);
+  // While a stream has no leader, nothing answers a publish. The class that the client throws then is not exported.
+  if (error instanceof Error && error.cause instanceof RequestError) return error.cause.isNoResponders();
   return NATS_OUTAGES.some((type) => error instanceof type);
 }

@@ -1,6 +1,8 @@
 import { openClickHouse } from '#clickhouse';
 import { freePort } from '#embedded';
+import { connectBus } from '#messaging';
 import { openDatabase, type Database } from '#postgres';
+import { createLogger } from '#telemetry';
 import { isolateStores, type IsolatedStores } from '#testing';
 import { isOutage } from './index.js';
 
@@ -36,6 +38,13 @@ it('treats an unreachable Postgres as an outage', async () => {
 it('treats an unreachable ClickHouse as an outage', async () => {
   const error = await failureOf(openClickHouse(`http://127.0.0.1:${await freePort()}`, 'spec'));
   expect(isOutage(error)).toBe(true);
+});
+
+it('treats a publish as an outage if no stream answers it', async () => {
+  const bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
+  const error = await failureOf(bus.js.publish('without.stream', new Uint8Array()));
+  expect(isOutage(error)).toBe(true);
+  await bus.close();
 });
 
 it('does not treat a refusal of a store as an outage', async () => {

@@ -12,7 +12,7 @@ import {
   type Done,
   type EstimateKeyword,
 } from '#contracts';
-import { Refusal } from '#kernel';
+import { Outage, Refusal } from '#kernel';
 import { COMMANDS, connectBus, lookupCommand, type Bus } from '#messaging';
 import { arriveWith, createLogger, currentTrace, currentTraceparent, SpanKind } from '#telemetry';
 import { isolateStores, type IsolatedStores } from '#testing';
@@ -104,6 +104,21 @@ describe('a command', () => {
       });
     },
   );
+
+  it('returns `unavailable` without the address if a store of the service cannot be reached', async () => {
+    const outage = new Outage('Postgres', new Error('connect ECONNREFUSED 10.0.0.1:5432'));
+    expect(
+      await served(
+        retiring(() => Promise.reject(outage)),
+        () => refusalOf(ask()),
+      ),
+    ).toEqual({
+      kind: 'unavailable',
+      code: 'UNAVAILABLE',
+      message: 'a store that this request needs cannot be reached; try again',
+      details: undefined,
+    });
+  });
 
   it('returns `internal` for bytes that are not a message, and the next command is answered', async () => {
     await served(

@@ -2,6 +2,7 @@ import { create, fromBinary, toBinary, type DescMessage, type MessageShape } fro
 import { ReplySchema } from '#contracts';
 import { Refusal, refuseOversize } from '#kernel';
 import type { CommandType } from '#messaging';
+import { refusalFor } from '#outages';
 import { HTTP_STATUS, refusalKindOf } from './http-status.js';
 
 // The reply to a command on the wire: the output's bytes, or a refusal with its status, code, text and details.
@@ -16,10 +17,9 @@ export function encodeOutput<O extends DescMessage>(
   return toBinary(ReplySchema, create(ReplySchema, { outcome: { case: 'ok', value } }));
 }
 
-/** Encodes a `Refusal` unchanged; any other error as `internal` without its text. */
+/** Encodes the refusal that `refusalFor` returns for the error. */
 export function encodeError(error: unknown): Uint8Array {
-  const refusal = error instanceof Refusal ? error : new Refusal('internal', 'INTERNAL', 'internal error');
-  const { kind, code, message, details } = refusal;
+  const { kind, code, message, details } = refusalFor(error);
   const value = { status: HTTP_STATUS[kind], code, message, details: [...(details ?? [])] };
   return toBinary(ReplySchema, create(ReplySchema, { outcome: { case: 'refusal', value } }));
 }

@@ -7,7 +7,7 @@ import {
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal, type Fault } from '#kernel';
-import { isOutage } from '#outages';
+import { refusalFor } from '#outages';
 import type { Logger } from '#telemetry';
 import { HTTP_STATUS } from '#transport';
 
@@ -71,11 +71,7 @@ export function errorAnswer(error: unknown, log: Logger): ErrorAnswer {
   const status = statusOf(error);
   if (status !== undefined && status < 500) return httpFaultAnswer(error, status);
   log.error({ err: error }, 'request failed');
-  return refusalAnswer(
-    isOutage(error)
-      ? Refusal.unavailable('a store that this request needs cannot be reached; try again')
-      : new Refusal('internal', 'INTERNAL', 'internal error'),
-  );
+  return refusalAnswer(refusalFor(error));
 }
 
 /** Returns the response to a refusal. */
