@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import PQueue from 'p-queue';
 import { failpoint, Repeated, within } from '#kernel';
 import { BUS, DATABASE, LOG, type Loop } from '#platform';
-import type { Bus } from '#messaging';
+import { getMessage, type Bus } from '#messaging';
 import type { Database } from '#postgres';
 import { continueTrace, metrics, type Logger } from '#telemetry';
 import { AttemptRecorder } from './attempts/attempt-recorder.js';
@@ -175,7 +175,7 @@ export class RetryLoop implements Loop {
   private async ageInStream(): Promise<number> {
     const info = await this.bus.jsm.consumers.info('EVENTS', 'delivery');
     if (info.num_pending + info.num_ack_pending === 0) return 0;
-    const next = await this.bus.jsm.direct.getMessage('EVENTS', {
+    const next = await getMessage(this.bus, 'EVENTS', {
       seq: info.ack_floor.stream_seq + 1,
       next_by_subj: 'events.>',
     });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { headers as natsHeaders } from '@nats-io/nats-core';
-import { RETRIED_HEADER, type Bus, type StreamName } from '#messaging';
+import { getMessage, RETRIED_HEADER, type Bus, type StreamName } from '#messaging';
 import { print, wholeNumber } from './arguments.js';
 import { withBus } from './connection.js';
 
@@ -44,7 +44,7 @@ export async function listParked(bus: Bus): Promise<ParkedMessage[]> {
   const found: ParkedMessage[] = [];
   let seq = state.first_seq;
   while (state.messages > 0 && seq <= state.last_seq) {
-    const message = await bus.jsm.direct.getMessage('PARKED', { seq, next_by_subj: 'parked.>' });
+    const message = await getMessage(bus, 'PARKED', { seq, next_by_subj: 'parked.>' });
     if (!message) break;
     const header = (name: string) => message.header.get(name);
     found.push({
@@ -71,9 +71,7 @@ export async function retryParked(
   bus: Bus,
   seq: number,
 ): Promise<{ seq: number; subject: string; retried: true }> {
-  const message = Number.isInteger(seq)
-    ? await bus.jsm.direct.getMessage('PARKED', { seq }).catch(() => null)
-    : null;
+  const message = Number.isInteger(seq) ? await getMessage(bus, 'PARKED', { seq }).catch(() => null) : null;
   if (!message)
     throw new Error(`There is no parked message ${seq}; npm run -s cli -- parked list shows them.`);
   const subject = message.header.get('earshot-subject');

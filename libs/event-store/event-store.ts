@@ -8,7 +8,7 @@ import {
 } from '@nats-io/jetstream';
 import { headers as natsHeaders } from '@nats-io/nats-core';
 import { Outage } from '#kernel';
-import { streamOf, type Bus, type StreamName } from '#messaging';
+import { getMessage, streamOf, type Bus, type MessageQuery, type StreamName } from '#messaging';
 import { currentTraceparent, inSpan, SpanKind } from '#telemetry';
 import { publishWindow, WRONG_LAST_SEQUENCE, type Unstored } from './publish-window.js';
 import { publishAttributes, PublishSpans } from './publish-spans.js';
@@ -153,6 +153,8 @@ export class EventStore {
    * @throws Outage if the server stops delivering messages before the last one
    */
   async readSince(stream: StreamName, subject: string, since: Date): Promise<Stored[]> {
+    const last = await this.get(stream, { last_by_subj: subject });
+    if (!last || last.time < since) return [];
     const consumer = await this.bus.js.consumers.get(stream, {
       filter_subjects: subject,
       deliver_policy: DeliverPolicy.StartTime,
@@ -168,6 +170,9 @@ export class EventStore {
         for await (const message of await consumer.fetch({ max_messages: waiting - found.length }))
           found.push({ seq: message.seq, data: message.data, subject: message.subject });
       }
+      // In a cluster, any server can serve the consumer, also one that lacks the last messages.
+      if ((found.at(-1)?.seq ?? 0) < last.seq)
+        throw new Outage('NATS', `${subject} could not be read completely`);
       return found;
     } finally {
       await consumer.delete().catch(() => undefined);
@@ -210,11 +215,8 @@ export class EventStore {
     });
   }
 
-  private get(
-    stream: StreamName,
-    query: { last_by_subj: string } | { seq: number; next_by_subj: string } | { seq: number },
-  ): Promise<StoredMsg | null> {
-    return this.bus.jsm.direct.getMessage(stream, query);
+  private get(stream: StreamName, query: MessageQuery): Promise<StoredMsg | null> {
+    return getMessage(this.bus, stream, query);
   }
 }
 

@@ -2,7 +2,7 @@ import type { JsMsg, StoredMsg } from '@nats-io/jetstream';
 import type { Logger } from '#telemetry';
 import type { Bus } from './bus.js';
 import type { Durable } from './durable.js';
-import { consumerInfo, untilAnswered } from './jetstream-requests.js';
+import { consumerInfo, getMessage, untilAnswered } from './jetstream-requests.js';
 import type { StreamName } from './streams.js';
 
 const BATCH = 500;
@@ -21,7 +21,7 @@ export async function catchUp(bus: Bus, durable: Durable, log: Logger): Promise<
   const acknowledged = info?.ack_floor.stream_seq ?? 0;
   const applied = await durable.appliedUpTo();
   const next = { seq: applied + 1, next_by_subj: subjects };
-  const missing = await untilAnswered(() => bus.jsm.direct.getMessage(stream, next));
+  const missing = await untilAnswered(() => getMessage(bus, stream, next));
   if (!missing || missing.seq > acknowledged) return;
   log.warn(
     { stream, applied, acknowledged },
@@ -51,7 +51,7 @@ export async function* batchesOf(
   const { state } = await bus.jsm.streams.info(stream);
   let batch: StoredMsg[] = [];
   for (let seq = Math.max(from, state.first_seq); seq <= state.last_seq;) {
-    const message = await bus.jsm.direct.getMessage(stream, { seq, next_by_subj: subjects });
+    const message = await getMessage(bus, stream, { seq, next_by_subj: subjects });
     if (!message || message.seq > state.last_seq) break;
     batch.push(message);
     seq = message.seq + 1;

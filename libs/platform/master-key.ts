@@ -2,6 +2,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { SettingsError } from '#config';
 import { AccountDecisionSchema, type AccountDecision } from '#contracts';
 import type { EventStore } from '#event-store';
+import { getMessage } from '#messaging';
 import type { Database } from '#postgres';
 import { masterKeys, reportKeys, SecretBox } from '#secrets';
 import type { Platform } from './platform.js';
@@ -22,7 +23,7 @@ export async function checkMasterKey(
   const box = new SecretBox(masterKey);
   let check = await keyCheckOf(database);
   if (!check) {
-    const first = await bus.jsm.direct.getMessage('ACCOUNTS', { seq: 1, next_by_subj: 'accounts.>' });
+    const first = await getMessage(bus, 'ACCOUNTS', { seq: 1, next_by_subj: 'accounts.>' });
     const secret = first && (await signingSecretOf(store, first.subject));
     if (secret?.length && !opens(box, secret)) throw wrongKey();
     const sealed = box.seal(SEALED);

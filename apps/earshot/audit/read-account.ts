@@ -1,8 +1,8 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { AccountDecisionSchema, CheckCostSchema, CreditDecisionSchema, type CreditPack } from '#contracts';
 import { EventStore } from '#event-store';
-import { isoOf } from '#kernel';
-import { consumerInfo, subjectOf, type Bus, type StreamName } from '#messaging';
+import { isoOf, Outage } from '#kernel';
+import { consumerInfo, getMessage, subjectOf, type Bus, type StreamName } from '#messaging';
 import type { Database, Tx } from '#postgres';
 import type { QuotedPeriod } from '#quotes';
 import { ledgerCommandsOf } from '../../billing/ledger/account-ledgers.js';
@@ -85,7 +85,10 @@ function messagesOf<T>(
   subject: string,
   read: (data: Uint8Array) => T,
 ): Promise<{ seq: number; data: T }[]>;
-/** Returns every message of the subject, oldest first, converted by `read`. */
+/**
+ * Returns every message of the subject, oldest first, converted by `read`.
+ * @throws Outage if the server that delivers them lacks the last ones: the audit would report faults that do not exist
+ */
 async function messagesOf(
   bus: Bus,
   stream: StreamName,
@@ -93,14 +96,16 @@ async function messagesOf(
   read: (data: Uint8Array) => unknown = (data) => data,
 ): Promise<{ seq: number; data: unknown }[]> {
   const found: { seq: number; data: unknown }[] = [];
+  const last = await getMessage(bus, stream, { last_by_subj: subject });
+  if (!last) return found;
   const consumer = await bus.js.consumers.get(stream, { filter_subjects: subject });
-  const waiting = (await consumer.info()).num_pending;
-  if (waiting === 0) return found;
-  const messages = await consumer.consume({ max_messages: 1000 });
-  for await (const message of messages) {
-    found.push({ seq: message.seq, data: read(message.data) });
-    if (message.info.pending === 0) break;
-  }
+  if ((await consumer.info()).num_pending > 0)
+    for await (const message of await consumer.consume({ max_messages: 1000 })) {
+      found.push({ seq: message.seq, data: read(message.data) });
+      if (message.info.pending === 0) break;
+    }
+  if ((found.at(-1)?.seq ?? 0) < last.seq)
+    throw new Outage('NATS', `a server lacks the last messages of ${subject}; audit again when it has them`);
   return found;
 }
 

@@ -3,7 +3,7 @@ import type { JsMsg } from '@nats-io/jetstream';
 import { Controller, Inject } from '@nestjs/common';
 import { PurgeSchema } from '#contracts';
 import type { EventStore } from '#event-store';
-import { eraseTwice, purgeConsumer, subjectOf, type Bus, type Outcome } from '#messaging';
+import { eraseTwice, getMessage, purgeConsumer, subjectOf, type Bus, type Outcome } from '#messaging';
 import { BUS, DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { forgetPositions } from '#projections';
@@ -42,7 +42,7 @@ export class PurgeHandler {
    */
   private async eraseParked(ids: readonly string[]): Promise<void> {
     for (let seq = 1; ;) {
-      const parked = await this.bus.jsm.direct.getMessage('PARKED', { seq, next_by_subj: 'parked.>' });
+      const parked = await getMessage(this.bus, 'PARKED', { seq, next_by_subj: 'parked.>' });
       if (!parked) return;
       const tokens = parked.header.get('earshot-subject').split('.');
       if (ids.some((id) => tokens.includes(id)))

@@ -4,7 +4,7 @@ import { JetStreamApiError, type ConsumerInfo, type StoredMsg } from '@nats-io/j
 import { Inject, Injectable } from '@nestjs/common';
 import type { MentionRow } from '#clickhouse';
 import { EventSchema } from '#contracts';
-import { subjectOf, type Bus } from '#messaging';
+import { getMessage, subjectOf, type Bus } from '#messaging';
 import { BUS } from '#platform';
 import { MENTIONS_SINK } from '#projections';
 import type { MentionFilter } from '../../reads/mention-filter.js';
@@ -102,7 +102,7 @@ export class LiveMentions {
   private async next(subject: string, sequence: number, max = BATCH): Promise<StoredMsg[]> {
     const batch: StoredMsg[] = [];
     for (let after = sequence; batch.length < max;) {
-      const message = await this.bus.jsm.direct.getMessage('EVENTS', {
+      const message = await getMessage(this.bus, 'EVENTS', {
         seq: after + 1,
         next_by_subj: subject,
       });
