@@ -58,8 +58,9 @@ export class NatsCluster {
       `${name} is healthy`,
       async () => {
         const { statusCode, body } = await request(`http://127.0.0.1:${monitor}/healthz`);
-        await body.dump();
-        return statusCode === 200;
+        const text = await body.text();
+        if (statusCode !== 200) throw new Error(text);
+        return true;
       },
       60_000,
     );
