@@ -136,7 +136,7 @@ export class AlertEvaluation {
     return nextAt === Infinity ? undefined : Math.max(nextAt, now + BIN_MS);
   }
 
-  /** Returns a function that finds levels. The function reads the covered times of the keyword only once. */
+  /** Returns a function that finds levels. The function reads the covered times of the keyword at most once. */
   private levelsOf({ keywordId, searches, timeZone }: AlertKeyword): FindLevel {
     let coverage: ReturnType<MentionHistory['coverageOf']> | undefined;
     const countsIn = this.countsOf(keywordId);
@@ -160,8 +160,8 @@ export class AlertEvaluation {
   }
 
   /**
-   * Returns a function that counts mentions. A mention that is found a day late affects hundreds of windows; for these,
-   * one read of all counts costs less than separate reads.
+   * Returns a function that counts mentions. After a mention that is found a day late, an evaluation can examine
+   * hundreds of windows. For these, one read of all counts costs less than separate reads.
    */
   private countsOf(keywordId: string): AlertHistory['countsIn'] {
     let reads = 0;

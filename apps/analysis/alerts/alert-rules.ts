@@ -10,9 +10,9 @@ export type AlertCondition =
   | { kind: 'volume' | 'sentiment_shift'; window: '1h' | '24h'; min: number; multiple: number }
   | { kind: 'spike'; level: SpikeLevel };
 
-/** The spike alert of a keyword, or one of its rules about windows. */
+/** An alert of a keyword: one of its `volume` or `sentiment_shift` rules, or its spike alert. */
 export interface AlertRule {
-  /** The rule's id, or `spike`: a keyword has one episode at a time for each key. */
+  /** Identifies the alert among the alerts of its keyword: the rule's id, or `spike`. */
   key: string;
   /** Empty for a spike alert. */
   name: string;
@@ -34,7 +34,7 @@ export interface AlertActions {
 /** The key of a spike alert. */
 export const SPIKE_KEY = 'spike';
 
-/** Returns the alerts of a keyword: its enabled rules about windows, and its spike alert. */
+/** Returns the alerts of a keyword: its enabled `volume` and `sentiment_shift` rules, and its spike alert. */
 export function alertRulesOf(definition: Pick<KeywordDefinition, 'rules' | 'spikeAlert'>): AlertRule[] {
   const rules = definition.rules.flatMap(({ id, name, enabled, source, when, then }): AlertRule[] => {
     const condition = enabled ? windowConditionOf(when) : undefined;

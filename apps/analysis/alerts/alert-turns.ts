@@ -10,6 +10,7 @@ export interface AlertTurn {
   keywordId: string;
   /** Start of the earliest bin with a new mention, in ms; undefined if only an episode can have ended. */
   changedFrom: number | undefined;
+  /** How often new mentions have marked the keyword. A higher number after the evaluation shows a change meanwhile. */
   changes: number;
 }
 
@@ -46,8 +47,8 @@ export async function postponeTurns(database: Database, turns: readonly AlertTur
 }
 
 /**
- * Ends the claims of evaluated turns. A keyword that has changed meanwhile is due again after `NEXT_TURN_SECONDS`; the
- * others are due at `nextAt`.
+ * Ends the claims of evaluated turns. A keyword that has changed meanwhile is due again after `NEXT_TURN_SECONDS`. The
+ * others are due at `nextAt`, or not at all if it is undefined.
  */
 export async function finishTurns(database: Database, evaluated: readonly EvaluatedTurn[]): Promise<void> {
   if (evaluated.length === 0) return;

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-it('a rebuild gives the same counts and does not evaluate alerts again [alerts.once]', async () => {
+it('a rebuild of the counts and of the covered times gives the same rows, and does not mark the keyword for an evaluation [alerts.once]', async () => {
   const scene = await fixture.scene({ rules: [rule()] });
   const events = scene.mentions(5, 4, 3, 2, 1);
   await scene.publish([...events, ...events]);
@@ -55,7 +55,7 @@ it('an alert and a backtest count the mentions of a watch whose search has no id
   expect(await tested.of(window, stricter, new CountDifference())).toEqual([]);
 });
 
-it('an alert fires once for an episode, and its event contains all fields [alerts.event, alerts.episode, alerts.actions]', async () => {
+it('an alert fires once for an episode, and its event contains its rule, its window, the counts and its mentions [alerts.event, alerts.episode, alerts.actions]', async () => {
   const channel = newId();
   const then = [{ type: 'webhook' }, { type: 'notify', channelIds: [channel] }];
   const scene = await fixture.scene({ rules: [rule({}, then)] });
@@ -94,7 +94,7 @@ it('an alert fires once for an episode, and its event contains all fields [alert
   });
 });
 
-it('an episode ends after a whole window below the level, and the next episode fires a new alert [alerts.episode, alerts.quiet]', async () => {
+it('an episode ends one hour after its last window that reached the level, and later mentions fire a new alert [alerts.episode, alerts.quiet]', async () => {
   const scene = await fixture.scene({ rules: [rule()] });
   await scene.publish(scene.mentions(5, 4, 3, 2, 1));
   await scene.evaluate();
@@ -149,7 +149,7 @@ it('a mention that is found hours late is evaluated with at most ten reads of co
   expect(fact?.case === 'fired' && Math.round(fact.value.baseline)).toBe(12);
 });
 
-it('dropped items, hidden items, and items without a date that were found after a gap are not counted; backfilled items alone fire no alert [alerts.own-time]', async () => {
+it('dropped items, hidden items, and items whose time is not known are not counted; backfilled items alone fire no alert [alerts.own-time]', async () => {
   const scene = await fixture.scene({ rules: [rule()] });
   const [dropped, hidden, undated, ...kept] = scene.mentions(1, 1, 1, 1, 1, 1, 1);
   await scene.publish([
@@ -186,8 +186,8 @@ it('an alert is published once, even if its message is delivered again [alerts.o
   await scene.evaluate();
   const subject = subjectOf('ALERTS', scene.accountId, scene.keywordId);
   const again = (await fixture.store.read('ALERTS', subject)).map((one) => ({ ...one, redelivered: true }));
-  // For two minutes NATS drops a message whose id is repeated, so the test counts what is published, not what is
-  // stored.
+  // For two minutes NATS drops a message whose id is repeated, so the test counts the messages that the handler
+  // publishes, not those that are stored.
   const publish = jest.spyOn(fixture.store, 'publishAll');
   const publishedNow = async () => {
     publish.mockClear();
@@ -210,7 +210,7 @@ it('a mention that arrives during an evaluation is part of the next evaluation [
   expect(await scene.kinds()).toEqual(['fired']);
 });
 
-it('a purge deletes counts, episodes and alerts, and later messages do not restore them [alerts.purge]', async () => {
+it('a purge deletes counts, covered times and episodes, and later messages do not restore them [alerts.purge]', async () => {
   const scene = await fixture.scene({ rules: [rule()] });
   await scene.publish(scene.mentions(5, 4, 3, 2, 1));
   await scene.evaluate();

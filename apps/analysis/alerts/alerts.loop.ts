@@ -14,8 +14,8 @@ const HOUR_MS = 3_600_000;
 /** One statement deletes at most this many rows, so that it locks rows only for a moment. */
 const ROWS_PER_STATEMENT = 5_000;
 /**
- * Days for which the ids of counted mentions are kept, so that no event is counted twice. After a crash, an event can
- * be stored again, but only within hours.
+ * Days for which the ids of counted mentions are kept. An event that is stored again within this time is not counted
+ * twice.
  */
 const IDS_DAYS = 8;
 
@@ -27,8 +27,8 @@ const OLD_ROWS = [
 ] as const;
 
 /**
- * Evaluates the alerts of keywords that have new mentions, or an open episode that can end. Also deletes old counts
- * and covered times. Every replica does this.
+ * Evaluates the alerts of keywords that have new mentions, or an open episode that can end. Also deletes the rows of
+ * `OLD_ROWS`. Every replica does both.
  */
 @Injectable()
 export class AlertsLoop implements Loop {

@@ -96,7 +96,7 @@ describe('the baseline of a spike alert', () => {
   const began = { first: START, last: START };
   const at = (hour: number) => ({ from: START + (hour - 1) * HOUR_MS, to: START + hour * HOUR_MS });
 
-  it('consists of the hours of the last 7 days until 14 days of history exist, and then of the same hour in earlier weeks [alerts.spike-baseline]', () => {
+  it('consists of the hours of the last 7 days until 14 days of history exist, and later, first of all, of the same hour in earlier weeks [alerts.spike-baseline]', () => {
     expect(baselinesOf(SPIKE, at(14 * 24 - 1), began, 'UTC').map(({ windows }) => windows.length)).toEqual([
       168,
     ]);
@@ -154,7 +154,7 @@ describe('a spike alert', () => {
     );
   });
 
-  it('fires rarely on random counts of 1, 10 or 60 mentions an hour, and reports each large burst within the hour [alerts.noise]', async () => {
+  it('of low sensitivity fires at most ten times in two weeks of random counts of 1, 10 or 60 mentions an hour, and reports a large burst within its hour [alerts.noise]', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 2 ** 31 }),
@@ -184,8 +184,8 @@ describe('a spike alert', () => {
   });
 });
 
-describe('a rule about windows', () => {
-  it('fires at `min` without history, and then at `multiple` times the mean of its windows [alerts.volume]', async () => {
+describe('a volume or sentiment_shift rule', () => {
+  it('fires at `min` without history, and then at `multiple` times the mean of its earlier windows [alerts.volume]', async () => {
     const condition = VOLUME;
     const [first] = await alertsOf({ condition, counts: hourly(1, () => 5) });
     expect(first).toMatchObject({ observed: 5, baseline: 0 });

@@ -31,7 +31,10 @@ export class CountedSeries {
     }
   }
 
-  /** Returns the number of mentions of some searches in a window. */
+  /**
+   * Returns the number of mentions of some searches in a window.
+   * @param negative true: only negative mentions are counted
+   */
   count({ from, to }: Window, negative: boolean, searchIds: readonly string[]): number {
     let count = 0;
     for (const id of searchIds) {

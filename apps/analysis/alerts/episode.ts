@@ -24,7 +24,7 @@ export interface EpisodeChange<R extends ReachedEnd> {
   fired: R | undefined;
   /** True if the episode that existed before the evaluation has ended. */
   ended: boolean;
-  /** The end of the last window that fired the rule or continued an episode; undefined if it has never fired. */
+  /** The end of the last window that fired the rule or continued an episode; undefined if the rule has never fired. */
   aboveUntil: number | undefined;
 }
 

@@ -5,8 +5,8 @@ const DEVIATIONS: Readonly<Record<SpikeLevel, number>> = { low: 3, medium: 2, hi
 /** A spike has at least this many mentions. */
 export const MIN_SPIKE_MENTIONS = 5;
 /**
- * Anscombe transform: the square root of a Poisson count plus 3/8 has a standard deviation of about one half for all
- * means.
+ * Anscombe transform: the square root of a Poisson count plus 3/8 has a standard deviation of about one half, unless
+ * the mean of the count is very small.
  */
 const ROOT_SHIFT = 3 / 8;
 const POISSON_DEVIATION = 0.5;
@@ -18,8 +18,8 @@ export interface Level {
   /** The smallest number of mentions with which the condition fires. */
   threshold: number;
   /**
-   * Positions (in the input) of the searches whose mentions are counted: searches with a history, or all searches if
-   * there are no earlier windows.
+   * Indexes in `Counts` of the searches whose mentions are counted: the searches with enough history, or all searches
+   * if there are no earlier windows.
    */
   searches: number[];
 }
@@ -28,11 +28,12 @@ export interface Level {
 export type Counts = readonly (number | undefined)[];
 
 /**
- * Computes the level of a condition from the counts of earlier windows. If a search did not cover a window, its mean is
- * used for that window, not 0. A search without a history (see `needed`) is not counted, except for a rule that has no
- * earlier windows.
- * @param windows the counts of each earlier window; empty if the keyword began later
- * @param needed a search has a history if it covered at least this number of windows
+ * Computes the level of a condition from the counts of earlier windows. If a search did not cover a window, the mean of
+ * the windows that it covered is used for that window, not 0. A search without enough history (see `needed`) is not
+ * counted, except for a rule that has no earlier windows.
+ * @param windows the counts of each earlier window; empty if no earlier window begins after the start of the first
+ *   search
+ * @param needed a search has enough history if it covered at least this number of windows
  * @returns undefined if there is not enough history, so that nothing can fire
  */
 export function levelOf(
@@ -59,13 +60,13 @@ function spikeLevel(totals: readonly number[], deviations: number): Omit<Level, 
   const centre = mean(roots);
   const squares = sum(roots.map((root) => (root - centre) ** 2));
   const deviation = Math.max(POISSON_DEVIATION, Math.sqrt(squares / (roots.length - 1)));
-  // The last factor is needed because the centre itself is estimated from few windows.
+  // The last factor is needed because the centre itself is an estimate from a limited number of windows.
   const width = deviations * deviation * Math.sqrt(1 + 1 / roots.length);
   const reached = (centre + width) ** 2 - ROOT_SHIFT;
   return { baseline: mean(totals), threshold: Math.max(MIN_SPIKE_MENTIONS, Math.ceil(reached)) };
 }
 
-/** Returns the total of each window in which at least one search is known. */
+/** Returns the total of each window that at least one search covered. For each other search, its mean is added. */
 function totalsOf(windows: readonly Counts[], searches: readonly number[]): number[] {
   const means = new Map(searches.map((n) => [n, mean(knownOf(windows, n))]));
   return windows

@@ -64,7 +64,7 @@ export class MentionHistory {
     return covered;
   }
 
-  /** Returns at most 5 mentions of a window that count for the rule, the newest first. */
+  /** Returns the event ids of at most 5 mentions of a window that count for the rule, the newest first. */
   async examplesOf(
     keywordId: string,
     { condition }: AlertRule,

@@ -17,7 +17,7 @@ export interface KeywordSearch {
 export interface AlertHistory {
   /** The current searches of the keyword; mentions of other searches are not counted. */
   searches: readonly KeywordSearch[];
-  /** The covered times of each search, the earliest first. */
+  /** The periods whose items each search has read completely, the earliest first. */
   coverage: ReadonlyMap<string, readonly Covered[]>;
   /** IANA zone of the account. */
   timeZone: string;
@@ -56,7 +56,7 @@ export function countsNegative({ kind }: AlertCondition): boolean {
   return kind === 'sentiment_shift';
 }
 
-/** Returns the searches whose mentions a rule counts. */
+/** Returns the searches of the rule's source, or all searches if the rule names no source. */
 export function searchesOf({ source }: AlertRule, searches: readonly KeywordSearch[]): KeywordSearch[] {
   return searches.filter((search) => source === null || search.source === source);
 }
@@ -89,8 +89,8 @@ export async function findLevel(
 }
 
 /**
- * Returns the windows of a rule that reach their level, the earliest first. Examines only windows whose last bin has a
- * mention: every other window has at most as many mentions as one of these.
+ * Returns the windows of a rule that reach their level, the earliest first. Examines only windows whose last bin (five
+ * minutes) has a mention: every other window has at most as many mentions as one of these.
  * @param since ms; a window is examined only if its last bin begins at this time or later
  */
 export async function reachedWindows(

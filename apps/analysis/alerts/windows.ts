@@ -42,7 +42,7 @@ export function windowOf(condition: AlertCondition, to: number): Window {
 export interface Baseline {
   /** The latest first. */
   windows: Window[];
-  /** A search is counted only if at least this number of its windows is known. */
+  /** A search is counted only if it covered at least this number of the windows. */
   needed: number;
 }
 
@@ -93,7 +93,7 @@ function sameHourOfWeeks({ from, to }: Window, timeZone: string): Window[] {
   });
 }
 
-/** A window counts as known if no more than this part of the window is not covered. */
+/** A window counts as known if at most this much of the window is not covered. */
 const UNKNOWN_MS = BIN_MS;
 
 /**

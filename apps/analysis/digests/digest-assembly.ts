@@ -30,12 +30,15 @@ import type { ClaimedTurn } from './digest-turns.js';
 import { WeeklyFigures } from './weekly-figures.js';
 
 /**
- * A summary uses only the first items of a digest (VIPs and mentions to reply to, then the newest), because
- * reading more items would take seconds for each digest.
+ * Number of items that a summary uses: first VIPs and mentions to reply to, then the newest. The limit keeps the
+ * assembly of a digest short.
  */
 const SUMMARISED_ITEMS = 20;
 
-/** A turn that is due, and the sequence up to which all items are stored. */
+/**
+ * A turn (the next digest of a keyword for one channel and mode) that is due, and the sequence up to which all items
+ * are stored.
+ */
 export interface DueTurn {
   turn: ClaimedTurn;
   appliedSeq: number;

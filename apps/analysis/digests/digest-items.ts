@@ -28,8 +28,8 @@ const RANGES =
 const IN_RANGE = 'i.keyword_id = r.keyword_id AND i.seq > r.after_seq AND i.seq <= r.cut_seq';
 
 /**
- * The beginning of a query: the ranges, and their items with the current labels. Labels that a person has set replace
- * the labels of rules.
+ * The FROM clause of a query: the ranges, and their items with the current labels, without hidden items. Labels that a
+ * person has set replace the labels of rules.
  */
 const VISIBLE = `${RANGES}, LATERAL (SELECT * FROM (
     SELECT i.event_id, i.seq, i.item, COALESCE(to_jsonb(l.labels), i.item->'item'->'labels') AS labels

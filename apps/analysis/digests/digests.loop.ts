@@ -15,7 +15,7 @@ const PAUSE_MS = 1000;
 const ZONES_MS = 30_000;
 const PRUNE_MS = 3_600_000;
 /**
- * A brief or a report takes seconds, and with a language model a minute or more. So briefs and reports are claimed
+ * A brief or a report can take seconds, and with a language model a minute or more. So briefs and reports are claimed
  * separately, and do not delay other digests. If the work on a claimed turn has not begun after `BEGIN_WITHIN_MS`, the
  * claim is ended, and any replica can claim the turn again.
  */
@@ -91,7 +91,7 @@ export class DigestsLoop implements Loop {
     const cuts = turns.map((turn) => ({ turn, appliedSeq: cutOf(workOf(turn)) }));
     const early = cuts.flatMap(({ turn, appliedSeq }) => (appliedSeq === undefined ? [turn] : []));
     const due = cuts.filter((one): one is DueTurn => one.appliedSeq !== undefined);
-    // Most turns have no items.
+    // Most turns have no items. These need no assembly.
     const hasItems = await haveItems(
       this.database,
       due.map(({ turn, appliedSeq }) => rangeOf(turn, duePeriod(turn, appliedSeq, now))),

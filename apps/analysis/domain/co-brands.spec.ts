@@ -75,7 +75,7 @@ describe('brands other than the subject', () => {
     ['names in a row', 'Acme, '.repeat(3_000)],
     ['one long word', `Acme, ${'A'.repeat(19_000)}`],
     ['entries of a list', '- A '.repeat(4_500)],
-  ])('are searched in almost 20 KB of hostile text: %s', (_, hostile) => {
+  ])('are at most one in almost 20 KB of hostile text, and the search ends: %s', (_, hostile) => {
     expect(brands(hostile).length).toBeLessThanOrEqual(1);
   });
 });

@@ -15,7 +15,7 @@ const MAX_BRANDS = 20;
 
 /**
  * A name: one to three whole words with a capital letter, such as `Globex`, `Ben & Jerry's`, `iPhone`, `Acme Cloud`. A
- * word has at most 25 characters.
+ * word has at most 25 characters, or 26 if it begins with a small letter.
  */
 const NAME = String.raw`(?<![\p{L}\p{N}])(?:\p{Lu}(?:[\p{L}\p{N}'’-]|\.(?=\p{Ll})){1,24}|\p{Ll}\p{Lu}[\p{L}\p{N}]{1,24})(?:(?: & | )\p{Lu}[\p{L}\p{N}'’-]{1,24}){0,2}(?![\p{L}\p{N}])`;
 /** Words between two names that compare or join them. */

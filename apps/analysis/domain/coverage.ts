@@ -14,9 +14,9 @@ const WITHOUT_HISTORY: ReadonlySet<string> = new Set(['rss', 'ai_answers', 'vint
 
 /**
  * Returns the period whose items a check (or one part of it) has read completely. The period is the check's window.
- * After a gap, and in a first scan, the period begins at the oldest item that was read, because lists are read from the
- * newest item to the oldest. If the oldest item is not known, or the window has no start, the period is empty.
- * @param whole reads the complete check; called only after a gap and in a first scan
+ * After a gap, and in a watch's first check, the period begins at the oldest item that was read, because lists are read
+ * from the newest item to the oldest. If the oldest item is not known, or the window has no start, the period is empty.
+ * @param whole reads the complete check; called only after a gap and for a first check
  * @returns undefined for a failed check and for a check whose window has no end: they cover nothing
  */
 export function coveredBy(period: CheckPeriod, whole: () => Check): Covered | undefined {
@@ -29,7 +29,8 @@ export function coveredBy(period: CheckPeriod, whole: () => Check): Covered | un
 }
 
 function oldestOf({ source, rememberedItemIds, items }: Check, min: number, latest: number): number {
-  // `items` does not contain remembered items, for example items over the limit of one check.
+  // `items` does not contain remembered items, for example items over the limit of one check. If there are any, the
+  // oldest item that was read is not known.
   if (rememberedItemIds.length > 0 || WITHOUT_HISTORY.has(source)) return latest;
   const dates = items.flatMap(({ item }) => (item?.publishedAt ? [Date.parse(item.publishedAt)] : []));
   return dates.reduce((first, date) => (date >= min && date < first ? date : first), latest);

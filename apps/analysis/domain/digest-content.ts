@@ -51,7 +51,7 @@ export function waitingItemOf(event: Event): WaitingItem | undefined {
 /**
  * Returns the digest of some items: VIPs and items with the label `to_reply` first, then the other items by bucket and
  * story.
- * @param shown at most 50, in this order: urgent items first, then the newest
+ * @param shown at most 50, in this order: VIPs and items with the label `to_reply`, then the newest
  * @param total number of all items; `more` counts the items that are not shown
  */
 export function digestOf(head: DigestHead, shown: readonly WaitingItem[], total: number): Digest {

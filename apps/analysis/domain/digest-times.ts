@@ -22,7 +22,7 @@ export function nextDue(mode: DigestMode, timeZone: string, after: number): numb
   return due;
 }
 
-/** The last results are kept, because thousands of keywords have the same time zone and are due at the same time. */
+/** Up to 2,000 results are kept, because thousands of keywords have the same time zone and are due at the same time. */
 const DUE_CACHE = new Map<string, number>();
 const MAX_CACHED = 2_000;
 

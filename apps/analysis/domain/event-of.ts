@@ -25,6 +25,7 @@ export interface Treatment {
 /**
  * Builds the event of one item of a check. The event is final, or it is a draft that waits for more readings.
  * @param reading what was read about the item; undefined for an item that was dropped before its reading
+ * @throws Error if `matched` has no item
  */
 export function eventOf(
   check: Check,

@@ -3,10 +3,13 @@ import { EventSchema, type Analysis, type Bucket, type Event, type ReadingRecord
 import { envelopeBytes } from './envelope-of.js';
 import { chargesOf } from './reading-charges.js';
 
-/** The answers for which an event waited. If a key is absent, the event keeps the value of the draft. */
+/**
+ * The model's answers for a draft (an event that waits for answers). If a key is absent, the event keeps the draft's
+ * value.
+ */
 export interface Answers {
   analysis?: Analysis;
-  /** Null: the item belongs to no bucket, or the model gave no valid answer. */
+  /** Null: the item belongs to no bucket, or the model gave no valid answer or refused to answer. */
   bucket?: Bucket | null;
   /** The envelope's `ai`: `{status, output, model, version}`. */
   ai?: {
@@ -19,7 +22,7 @@ export interface Answers {
   records: readonly ReadingRecord[];
 }
 
-/** Returns the final event: the draft with the answers, with its charges and its bytes. */
+/** Returns the draft with the answers, its charges and its bytes. The keyword's rules run on the returned event. */
 export function finishedEvent(draft: Event, { analysis, bucket, ai, records }: Answers): Event {
   const kinds = new Set(records.map(({ kind }) => kind));
   const event = create(EventSchema, {

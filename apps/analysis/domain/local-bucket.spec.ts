@@ -45,7 +45,7 @@ describe('the preset product-model', () => {
     expect(keyOf('product-model', input(text))).toBe(key);
   });
 
-  it('finds the model after a name with İ, in any form of this letter', () => {
+  it('finds the model after a name with İ if the text contains İ, i + U+0307 or I + U+0307', () => {
     for (const text of ['My \u0130phone S24', 'my i\u0307phone S24', 'My I\u0307phone S24'])
       expect(keyOf('product-model', input(text, { names: ['\u0130phone'] }))).toBe('iphone-s-24');
   });
@@ -81,7 +81,7 @@ describe('the preset', () => {
     expect(localBucket('seller', { ...input(''), item })).toEqual({ key: 'vinted-ada-l', label: 'Ada' });
   });
 
-  it('`duplicates` puts the second and later items of a story into a bucket', () => {
+  it('`duplicates` puts the second and later items of a story into a bucket, but not the first', () => {
     const story = { storyId: 's', isRepeated: true };
     expect(localBucket('duplicates', input('A  story', { story }))).toEqual({ key: 's', label: 'A story' });
     expect(
@@ -93,7 +93,7 @@ describe('the preset', () => {
     expect(localBucket('custom', input('anything'))).toBeUndefined();
   });
 
-  it('that needs no model never throws, and its key has at most 100 characters', () => {
+  it('`product-model`, `theme-sentiment`, `seller` or `duplicates` gives a generated text a key of at most 100 characters, or no bucket', () => {
     const presets = fc.constantFrom<BucketPreset>('product-model', 'theme-sentiment', 'seller', 'duplicates');
     fc.assert(
       fc.property(

@@ -37,9 +37,9 @@ export function localBucket(preset: BucketPreset, input: BucketInput): FoundBuck
 }
 
 /**
- * Returns the key of a bucket's name: lower-case words and numbers, joined by `-`, at most 80 characters. Spaces, case,
- * accents and punctuation make no difference. A number after a letter begins a new word: "iPhone 15 pro" and "iphone15
- * Pro" have the key `iphone-15-pro`.
+ * Returns the key of a bucket's name: lower-case words and numbers, joined by `-`, at most 80 characters. Case and
+ * accents make no difference; spaces and punctuation only separate words. A number after a letter begins a new word:
+ * "iPhone 15 pro" and "iphone15 Pro" have the key `iphone-15-pro`.
  */
 export function bucketKey(name: string): string {
   const plain = name
@@ -59,7 +59,9 @@ const VARIANTS =
     .split(' ')
     .flatMap((word) => [word, word.toUpperCase(), word.charAt(0).toUpperCase() + word.slice(1)])
     .join('|');
-/** Matches a model: up to two words with a capital letter, a token with a number, and words of `VARIANTS`. */
+/**
+ * Matches a model: up to two words with a capital letter, a token with a number, and up to three words of `VARIANTS`.
+ */
 const MODEL = new RegExp(
   String.raw`((?:(?:\p{Lu}|[a-z]\p{Lu})\p{L}{0,20} ){0,2})(\p{L}{0,12}-?\d{1,4}\p{L}{0,3})((?: (?:${VARIANTS})\b){0,3})`,
   'gu',

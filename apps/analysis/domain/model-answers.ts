@@ -32,6 +32,7 @@ export interface ModelAnswers {
     intentReason: string;
   }>;
   bucket?: ModelResult<Bucket | null>;
+  /** The agent step. */
   step?: ModelResult<object>;
 }
 
@@ -51,7 +52,7 @@ export function sameForAll(
  * Returns the answers that make the draft final.
  * - If the model did not read sentiment and intent, the values of the local reader stay.
  * - If the model was not asked about the bucket, or did not answer in time, the local bucket stays.
- * - If the model's answer about the bucket was invalid, the event has no bucket.
+ * - If the model's answer about the bucket was invalid, or the model refused to answer, the event has no bucket.
  */
 export function answersOf(draft: Event, { analysis, bucket, step }: ModelAnswers): Answers {
   const records: ReadingRecord[] = [];

@@ -26,9 +26,9 @@ export interface WantedReadings {
 const MODEL_PRESETS: ReadonlySet<string> = new Set(['product-model', 'theme-sentiment', 'custom']);
 
 /**
- * Returns the question that an event waits for, or the final event if there is nothing to wait for. This is so if the
- * item is dropped, there is no language model, the account cannot pay, or the keyword wants no reading of a model. The
- * event of a backfilled item is not pushed, so it gets no agent step.
+ * Returns the question that an event waits for, or the final event if it waits for nothing. An event waits for nothing
+ * if its item is dropped, there is no language model, the account cannot pay, or the keyword wants no reading of a
+ * model. The event of a backfilled item is not pushed, so it gets no agent step.
  */
 export function askedOrFinal(
   draft: Event,
@@ -55,7 +55,8 @@ export function askedOrFinal(
 }
 
 /**
- * Returns the final event of a draft for which the language model is not asked. An agent step gets the status `failed`.
+ * Returns the final event of a draft for which the language model is not asked. If the keyword has an agent step, the
+ * event gets a failed one, unless its item is backfilled.
  */
 export function withoutModel(draft: Event, agentStep: AgentStep | undefined): Event {
   if (!agentStep || draft.backfilled) return draft;

@@ -28,7 +28,7 @@ export function chargesOf(
   ];
 }
 
-/** Returns the charge for finding other brands (co-brands): one charge for each searched answer of an AI engine. */
+/** Returns the charge for finding other brands (co-brands) in an answer of an AI engine; empty for other items. */
 function coBrandCharges({
   readings,
   source,

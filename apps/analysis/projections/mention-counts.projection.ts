@@ -13,7 +13,7 @@ const EVALUATE_EVERY_SECONDS = 10;
 
 /**
  * Counts the mentions of EVENTS by search and bin, and marks the keywords whose alerts must be evaluated. An event that
- * is stored twice is counted only once, because its id is known.
+ * is stored twice is counted only once while its id is in `counted_mentions`.
  */
 export const mentionCountsProjection: Projection = {
   name: 'mention-counts-v1',
@@ -50,7 +50,7 @@ interface CountedMention {
   occurred_at: string;
   negative: boolean;
   /**
-   * False for an item that was published before the watch began: the item is counted as history, but fires no alert.
+   * False for an item that was published before the watch began: the item is counted, but does not cause an evaluation.
    */
   isNew: boolean;
 }
@@ -128,6 +128,6 @@ async function markTurns(tx: Tx, mentions: readonly CountedMention[]): Promise<v
   );
 }
 
-/** SQL condition: the keyword `k` has a spike alert or a rule about windows. */
+/** SQL condition: the keyword `k` has a spike alert, or an enabled `volume` or `sentiment_shift` rule. */
 const HAS_ALERTS = `(COALESCE(k.definition->>'spikeAlert', '') <> '' OR jsonb_path_exists(k.definition,
   '$.rules[*] ? (@.enabled == true && (@.when.kind == "volume" || @.when.kind == "sentiment_shift"))'))`;

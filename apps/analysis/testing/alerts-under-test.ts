@@ -32,7 +32,9 @@ export const NOW = binOf(Date.now()) + MINUTE_MS;
 type Definition = MessageInitShape<typeof KeywordDefinitionSchema>;
 
 export const RULE = newId();
-/** Returns a volume rule, which fires at five mentions in an hour if these are twice the usual number. */
+/**
+ * Returns a volume rule, which fires at five or more mentions in an hour if these are at least twice the usual number.
+ */
 export const rule = (when: object = {}, then: { type: string; channelIds?: string[] }[] = []) => ({
   id: RULE,
   name: 'Many',
@@ -78,7 +80,7 @@ export class AlertsUnderTest {
   }
 }
 
-/** A keyword with one search that covers the last ten hours. */
+/** A keyword with one search, which has covered the ten hours before `NOW`. */
 export class AlertScene {
   readonly accountId = newId();
   readonly keywordId = newId();
