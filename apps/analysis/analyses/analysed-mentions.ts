@@ -59,13 +59,19 @@ export class AnalysedMentions {
     });
   }
 
-  /** Returns the mentions that contain words, each with the vector of its meaning. @throws EmbeddingsUnavailable */
+  /**
+   * Returns the mentions whose text has a vector (see `vectors`), each with the vector of its meaning.
+   * @throws EmbeddingsUnavailable
+   */
   async withVectors(mentions: readonly AnalysedMention[]): Promise<MentionWithVector[]> {
     const vectors = await this.vectors(mentions.map(({ own }) => own));
     return mentions.flatMap(({ id, own }, n) => (vectors[n] ? [{ id, text: own, vector: vectors[n] }] : []));
   }
 
-  /** Returns the vector of each text's meaning; undefined for a text without words. @throws EmbeddingsUnavailable */
+  /**
+   * Returns the vector of each text's meaning; undefined for a text whose vector is empty (see `Embedder`).
+   * @throws EmbeddingsUnavailable
+   */
   async vectors(texts: readonly string[]): Promise<(Float32Array | undefined)[]> {
     const found = await this.embedder.embed(texts);
     return found.map((bytes) => (bytes.length > 0 ? fromBfloat16(bytes) : undefined));

@@ -87,7 +87,7 @@ describe('the analysis `agent`', () => {
 describe('the classes of mentions', () => {
   const classes = ['x', 'y'];
 
-  it('come from the model if its answer is valid, otherwise from the meaning of the labels', async () => {
+  it('come from the model if its answer is valid, otherwise from the meaning of the names in `classes`', async () => {
     const model = modelOf((text) =>
       text === 'text of a' ? { class: 'y', confidence: 0.9 } : { class: 'z' },
     );
@@ -99,14 +99,14 @@ describe('the classes of mentions', () => {
     expect(errors).toEqual([]);
   });
 
-  it('come from the meaning of the labels while the model is down, without a request to the model', async () => {
+  it('come from the meaning of the names in `classes` while the model is down, without a request to the model', async () => {
     const ask = jest.fn();
     const model = { lane: { ...LANE, isAvailable: false }, ask } as unknown as Llm;
     const { labels } = await run('classify', [mention('a')], model, { classes });
     expect([labels?.length, ask.mock.calls.length]).toEqual([1, 0]);
   });
 
-  it('come from the meaning of the labels if the model does not answer', async () => {
+  it('come from the meaning of the names in `classes` if the model does not answer', async () => {
     const model = {
       lane: LANE,
       ask: () => Promise.reject(new LlmError('server_error', '500')),
@@ -116,7 +116,7 @@ describe('the classes of mentions', () => {
 });
 
 describe('groups and summaries with a language model', () => {
-  it('use the topic that the model states for a group, even if the model states none for some mentions of the group', async () => {
+  it('use the topic that the model states for one mention of a group, even if the model states none for the other mention', async () => {
     const model = modelOf((text) => (text === 'text of a' ? { topic: 'Late delivery' } : { topic: '' }));
     const { groups, errors } = await run('group', [mention('a'), mention('b')], model);
     expect(groups).toEqual([{ key: 'late-delivery', label: 'Late delivery', mentionIds: ['a', 'b'] }]);
@@ -155,7 +155,7 @@ describe('groups and summaries with a language model', () => {
   );
 });
 
-it('an analysis reports an error for a mention without text, because an empty text has no meaning', async () => {
+it('the analyses `group` and `summarise` report an error for a mention without text, because an empty text has no meaning', async () => {
   for (const operation of ['group', 'summarise'])
     expect((await run(operation, [mention('a'), mention('b', '')])).errors).toEqual([
       { mentionId: 'b', code: 'NO_TEXT' },

@@ -42,7 +42,8 @@ const NO_SUMMARY: Summary = { text: '', sentences: [], reader: 'local' };
 export class AnalysisWork {
   /**
    * The analyses of one process use at most half of the slots of the model's lane, but at least one. The analyses of
-   * several replicas can use all slots; then an event that has waited for a moment gets the next turn.
+   * several replicas together can use all slots. The next slot is then kept for the first request that has waited for a
+   * second.
    */
   private readonly requests: PQueue;
 

@@ -12,9 +12,9 @@ export interface ClassifiedMention {
 const SHARPNESS = 12;
 
 /**
- * Gives each mention the class whose label is nearest in meaning to the mention.
- * @param classes the labels; at least one
- * @param vectors the vectors of the labels, in the same order
+ * Gives each mention the class whose name is nearest in meaning to the mention.
+ * @param classes the names of the classes; at least one
+ * @param vectors the vectors of these names, in the same order
  */
 export function classify(
   mentions: readonly MentionWithVector[],

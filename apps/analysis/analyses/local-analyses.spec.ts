@@ -60,7 +60,7 @@ describe('groups of mentions', () => {
 });
 
 describe('classes of mentions', () => {
-  it('are the classes whose label is nearest in meaning to the mention', () => {
+  it('are the classes whose name is nearest in meaning to the mention', () => {
     const found = classify([mention('a', 10), mention('b', 80)], ['x', 'y'], [at(0), at(90)]);
     expect(found.map((one) => [one.mentionId, one.class])).toEqual([
       ['a', 'x'],
@@ -96,7 +96,7 @@ describe('a summary', () => {
     expect(found.text).toBe(found.sentences.map(({ text }) => text).join(' '));
   });
 
-  it('begins with the mention that is nearest to the focus', () => {
+  it('begins with the sentence that is nearest in meaning to the focus', () => {
     const found = pointsOf(3, [sentence('a', 0), sentence('b', 30), sentence('c', 90)], at(90));
     expect(found[0]?.mentionIds[0]).toBe('c');
   });

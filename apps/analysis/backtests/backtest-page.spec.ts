@@ -22,7 +22,7 @@ async function* from(items: readonly TestedItem[], after: string, onItem: () => 
 describe('the pages of a backtest', () => {
   afterEach(() => jest.restoreAllMocks());
 
-  it('contain each requested item once, in order, for any limit, size and time', async () => {
+  it('contain each requested item once, in order, for different limits, sizes and times', async () => {
     const changes = fc.array(fc.boolean(), { maxLength: 40 });
     const sizes = fc.constantFrom(1, 300_000, 800_000);
     await fc.assert(

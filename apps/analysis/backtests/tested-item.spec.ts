@@ -149,7 +149,7 @@ function live(
   return ruledEvent({ ...draft, aiJson: read.ai }, itemRulesOf(definition.rules), similarity);
 }
 
-/** Returns the row as ClickHouse returns it: a `Float32` for the score. */
+/** Returns the row as ClickHouse returns it: the score is rounded to a `Float32`. */
 function stored(row: MentionRow): MentionRow {
   const score = row.sentiment_score;
   return { ...row, sentiment_score: score === null ? null : Number(Math.fround(score).toPrecision(7)) };
@@ -224,7 +224,8 @@ describe('a backtest', () => {
       ],
       ...{ added: 1, removed: 1, alerts: [] },
     });
-    // Two mentions of the first five minutes are not counted any more. No count becomes negative.
+    // The rules drop two mentions of the bin that begins at 05:05: its count falls from 5 to 3. They also drop one
+    // mention of the next day, whose count stays 0, because no count becomes negative.
     const at = Date.parse('2026-03-04T05:05:00.000Z');
     const bin = (time: number, total: number) => ({ searchId: '', at: time, total, negative: 0 });
     const nextDay = Date.parse('2026-03-05T00:00:00.000Z');
@@ -234,7 +235,7 @@ describe('a backtest', () => {
     ]);
   });
 
-  it('subtracts no mention that alerts have never counted because its time is unknown or is more than 90 days ago [alerts.own-time]', () => {
+  it('subtracts no mention from the counts of alerts if they never counted it because its time is unknown or is more than 90 days ago [alerts.own-time]', () => {
     const definition = fromJson(KeywordDefinitionSchema, { muteRules: [{ value: 'promo', target: 'text' }] });
     const windowTo = '2026-03-04T05:06:00.000Z';
     const short = { windowFrom: '2026-03-04T05:00:00.000Z', windowTo };

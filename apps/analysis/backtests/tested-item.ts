@@ -41,7 +41,7 @@ export interface TestedItem {
   removed: string[];
 }
 
-/** Applies mutes, VIPs, language, relevance and rules to a stored mention, as to a new item. */
+/** Applies mutes, VIPs, language (see `languagesFor`), relevance and rules to a stored mention, as to a new item. */
 export function testedItem(
   row: TestedRow,
   definition: KeywordDefinition,
@@ -75,8 +75,8 @@ function candidateOf({ source, title, text, author, community }: TestedRow) {
 
 /**
  * Returns the languages with which a mention is tested: the keyword's languages if the mention was muted or was dropped
- * for its language, otherwise none. Other mentions passed this test when they were stored. The test cannot be repeated
- * for them, because their column `lang` can contain a language that only the source declared.
+ * for its language, otherwise none. The other mentions passed the test of their language when they were stored. The
+ * test cannot be repeated for them, because their column `lang` can contain a language that only the source declared.
  */
 function languagesFor(
   { dropped_reason: reason }: TestedRow,

@@ -63,7 +63,7 @@ export class ChecksHandler {
       }),
     ).then((found) => found.flat());
     let read: ReadPart | undefined;
-    // The threads of the reader read the next part while the current part is stored and published.
+    // The reader uses a separate thread, so it can read the next part while the current part is stored and published.
     for (const part of [...partsOf(checksOfBatch), undefined]) {
       const steps = [part && this.read(part), read && this.publish(read)] as const;
       // Waits for both steps, even if one of them fails. After a failure, each message is handled alone, and by then all

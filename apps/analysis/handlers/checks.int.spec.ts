@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => fixture?.close());
 
 describe('a check', () => {
-  it('becomes events with readings, and the readings are stored before the events', async () => {
+  it('becomes an event with readings, and its readings are also stored on READINGS', async () => {
     const scene = await fixture.scene();
     await fixture.handler().handle(scene.check({ text: 'acme is great' }));
     const [event] = await scene.events();
@@ -36,8 +36,8 @@ describe('a check', () => {
       `UPDATE keywords SET definition = definition || jsonb_build_object('muteRules', $2::jsonb) WHERE keyword_id = $1`,
       [scene.keywordId, mute],
     );
-    // For two minutes NATS drops a message whose id is repeated, so the test counts what is published, not what is
-    // stored.
+    // For two minutes NATS drops a message whose id is repeated, so the test counts the messages that the handler
+    // publishes, not those that are stored.
     const publish = jest.spyOn(fixture.store, 'publishAll');
     await fixture.handler(() => POSITIVE, {}).handle(check, true);
     expect(publish.mock.calls.flatMap(([messages]) => messages)).toEqual([]);
@@ -140,7 +140,7 @@ describe('a check', () => {
     expect(events.every(({ relevance }) => relevance === 80)).toBe(true);
   });
 
-  it('reserves the maximum cost of the readings of each item if there is a language model, so that no other work can spend these credits [readings.credits]', async () => {
+  it('reserves the maximum cost of the readings of each item that the credits cover if there is a language model, so that no other work can spend these credits [readings.credits]', async () => {
     const scene = await fixture.scene({ aiEnabled: true, aiPreset: 'product-model' }, 5);
     const check = scene.check({ text: 'acme one' }, { text: 'acme two' }, { text: 'acme three' });
     const { handle } = fixture.handler(() => POSITIVE, {});
@@ -293,7 +293,7 @@ describe('a check', () => {
     expect(await scene.events()).toEqual([]);
   });
 
-  it('gives events with failed steps instead of questions that do not fit into a message', async () => {
+  it('gives events with failed agent steps instead of questions that do not fit into a message', async () => {
     const scene = await fixture.scene();
     const values = Array.from({ length: 12 }, (_, n) => `${n}`.repeat(90_000));
     const step = { instruction: 'Which?', schema: { one: { type: 'enum', values } } };

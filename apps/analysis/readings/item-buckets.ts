@@ -23,7 +23,7 @@ export interface OwnedBucket extends FoundBucket {
 export class ItemBuckets {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Adds buckets to the readings of items whose keyword has a preset. */
+  /** Adds buckets to the readings of items whose keyword has a bucket preset. */
   async fill(
     kept: readonly { item: Readable; reading: ItemReading }[],
     stories: ReadonlyMap<string, Story>,

@@ -33,7 +33,7 @@ export interface ReadableCheck {
   items: readonly Readable[];
   /** The readings that an earlier attempt at the check has stored, by event id. */
   stored: ReadonlyMap<string, ItemReading>;
-  /** `traceparent` of the step that caused the reading. */
+  /** Trace context (`traceparent`) of the message whose handling makes the reading. */
   cause?: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface ReadableCheck {
 export interface LocalReadings {
   /** Readings that an earlier attempt has stored; these are complete. */
   stored: ReadonlyMap<string, ItemReading>;
-  /** Readings of the local reader. */
+  /** Readings of the local reader that are not stored yet. */
   unstored: ReadonlyMap<string, ItemReading>;
 }
 

@@ -11,7 +11,10 @@ export interface Readable {
   settings: WatchSettings;
 }
 
-/** Returns the subject of the readings of a watch's items. */
+/**
+ * Returns what the readings of a watch's items are about: the names, their role, and the description that the user
+ * gave.
+ */
 export function subjectOf({ definition, terms }: WatchSettings): ReadSubject {
   return {
     names: [...new Set([...(definition ? [definition.name] : []), ...terms])],

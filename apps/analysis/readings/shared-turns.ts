@@ -1,9 +1,11 @@
 import type { ServerState, SharedTurns, TurnLimits } from '#llm';
 import type { Database, Tx } from '#postgres';
 
-/** How long a turn waits before it asks again, if no slot of the lane is free for it. */
+/**
+ * How long a turn (a request to the model that waits for a slot of the lane, or uses one) waits before it asks again.
+ */
 const BUSY_MS = 200;
-/** A turn ends after this time if its replica does not renew it: the replica counts as dead. */
+/** A turn that has begun ends after this time if its replica does not renew the turn: the replica counts as dead. */
 const LEASE_SECONDS = 10;
 
 /**
@@ -12,8 +14,8 @@ const LEASE_SECONDS = 10;
  */
 const LONG_WAIT_MS = 1_000;
 /**
- * A turn that waits for the next slot loses its place if it does not ask again within this time: the request no longer
- * waits, or its replica has died.
+ * The next slot is kept for a turn until this time after the turn should ask again. A turn that has not asked until
+ * then no longer waits, or its replica has died.
  */
 const NEXT_GRACE_MS = 2_000;
 

@@ -58,8 +58,7 @@ export class Stories {
   private rows(keyed: readonly KeyedItem[]): Promise<Row[]> {
     const pairs = keyed.flatMap(({ accountId, keys }) => keys.map((key) => [accountId, key] as const));
     return this.database.query(
-      // Because of OFFSET 0, Postgres does not read the database index of `told_at`, which contains the keys of all
-      // stories.
+      // Because of OFFSET 0, Postgres does not use the index on `told_at`, which covers the stories of all accounts.
       `SELECT s.account_id, s.key, s.owner_id, s.event_id, s.story_id
        FROM (SELECT DISTINCT account_id, key FROM unnest($1::uuid[], $2::text[]) AS n (account_id, key)) AS f
          CROSS JOIN LATERAL (

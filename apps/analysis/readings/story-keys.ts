@@ -6,7 +6,7 @@ import type { Item } from '#contracts';
 const MIN_WORDS = 5;
 /** Longer texts are compared by their beginning. */
 const MAX_WORDS = 400;
-/** Number of words of one shingle. */
+/** Number of words of one shingle. A shingle is a sequence of neighbouring words. */
 const SHINGLE_WORDS = 3;
 /**
  * MinHash with 5 bands of 6 rows (Leskovec, Rajaraman, Ullman: Mining of Massive Datasets, 3.4): two texts share a band
@@ -35,8 +35,9 @@ export function storyKeys(
 }
 
 /**
- * Returns the URL without the parts that do not change the page: scheme, `www`, `m`, tracking parameters, order of
- * parameters, fragment. Undefined for the home page of a site, and for an invalid URL.
+ * Returns the URL with sorted parameters, and without the parts that usually do not change the page: scheme, `www`,
+ * `m`, `amp`, `mobile`, tracking parameters and fragment. Undefined for the home page of a site, and for an invalid
+ * URL.
  */
 export function canonicalUrl(url: string): string | undefined {
   try {

@@ -55,7 +55,10 @@ function readEvent(data: Uint8Array): IndexedEvent {
   return fromBinary(IndexedEventSchema, data, { readUnknownFields: false });
 }
 
-/** Returns the row of an event. A dropped item has a row only if a rule has sent it; it stays readable as a mention. */
+/**
+ * Returns the row of an event. The event of a dropped item has a row only if a rule has sent it. The mention of the
+ * item can be read in any case.
+ */
 function eventRow({ event, seq }: { event: IndexedEvent; seq: number }): EventRow[] {
   if (event.dropped && !event.ruleWebhook) return [];
   return [

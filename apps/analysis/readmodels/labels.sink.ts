@@ -12,7 +12,7 @@ import { labelsOf, type LabelRow } from '../projections/labels.projection.js';
 
 const RETRY_MS = 1000;
 /**
- * A mention that has no row after this time was purged. The time is long, because a rebuild of the table can take
+ * A mention that has no row after this time counts as purged. The time is long, because a rebuild of the table can take
  * minutes.
  */
 const GIVEN_UP_AFTER_MS = 3_600_000;

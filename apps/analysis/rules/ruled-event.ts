@@ -9,8 +9,8 @@ import { ruleSubjectOf, type ItemRules, type RuleResult, type Similarity } from 
 const MAX_ENVELOPE_BYTES = 256 * 1024;
 
 /**
- * Returns the final event with the outcome of its keyword's rules. Its bytes and charges do not change, because rules
- * run after the readings. Rules can label or drop a backfilled item, but never send it.
+ * Returns the final event with the outcome of its keyword's rules. Its envelope and its charges do not change. Rules
+ * can label or drop a backfilled item, but never send it.
  */
 export function ruledEvent(event: Event, rules: ItemRules, similarity: Similarity): Event {
   if (event.dropped || !event.matched?.item) return event;

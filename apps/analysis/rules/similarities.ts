@@ -5,7 +5,7 @@ import type { LocalReader } from '#readers';
 import type { ItemRules, Similarity, TextField } from '#rules';
 import { LOCAL_MODEL, READER } from '../readings/local-reader.js';
 
-/** Memory of the texts of rules and their vectors, in bytes. */
+/** Maximum memory for the texts of rules and their vectors, in bytes. */
 const MAX_BYTES = 16 * 1024 * 1024;
 const VECTOR_BYTES = 1024;
 
@@ -17,11 +17,9 @@ export interface ComparedItem {
   body: string;
   /** True if `title` is the title of the parent post. */
   titleOfParent: boolean;
-  /**
-   * The vector of the whole text, as a reader computed it, and the model of the vector. Both are empty if there is no
-   * vector.
-   */
+  /** The vector of the whole text, as a reader computed it. Empty if there is no vector. */
   embedding: Uint8Array;
+  /** The model of the vector. */
   embeddingModel: string;
 }
 

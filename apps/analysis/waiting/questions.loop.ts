@@ -89,8 +89,8 @@ export class QuestionsLoop implements Loop {
   /** @returns true if there can be more work now */
   private async ask(): Promise<boolean> {
     const { llm } = this.questions;
-    // The model is asked first. While the server is down, the next statement claims all questions without an agent step.
-    // If it ran first, no such question would be left to test whether the server works again.
+    // The model is asked first. While the server is down, the next statement claims the questions without an agent
+    // step. If that statement ran first, no such question could be left to test whether the server works again.
     const begun = llm ? await this.begin(llm) : 0;
     const local = !llm || (await llm.lane.isStillDown()) ? await claimWithoutModel(this.database, !llm) : [];
     await this.finish(local, () => (llm ? DOWN : NO_MODEL));
@@ -162,7 +162,7 @@ export class QuestionsLoop implements Loop {
     metrics.oldestWaitingReading.set({}, Math.max(0, waitedMs / 1000));
   }
 
-  /** Deletes old positions: READINGS keeps its messages for 90 days, so older positions are not needed. */
+  /** Deletes the positions (the last applied sequence of each subject) of messages that READINGS no longer contains. */
   private async forget(): Promise<void> {
     const { state } = await this.bus.jsm.streams.info('READINGS');
     await forgetOldPositions(this.database.manager, waitingReadingsProjection, state.first_seq);

@@ -99,9 +99,9 @@ export class Turns {
 }
 
 /**
- * Claims questions whose deadline has passed, the oldest first. A claim from before the deadline can be taken over,
- * because its replica was asking the model. A claim from after the deadline stays until it ends, because its replica is
- * finishing the question.
+ * Claims questions whose deadline has passed, the oldest first. A claim from before the deadline can be taken over
+ * after `GRACE_SECONDS`, because its replica was asking the model. A claim from after the deadline stays until it ends,
+ * because its replica is finishing the question.
  */
 export function claimOverdue(database: Database): Promise<ClaimedQuestion[]> {
   return claim(
