@@ -28,4 +28,5 @@ export function readDeliveryConfig(env: NodeJS.ProcessEnv = process.env) {
   return { ...settings, egressAllow: inSettings(() => parseEgressAllow(settings.EGRESS_ALLOW)) };
 }
 
+/** The settings of delivery. */
 export type DeliveryConfig = ReturnType<typeof readDeliveryConfig>;

@@ -26,7 +26,7 @@ const MAX_RECORDED_TOGETHER = 200;
  * never expires during the attempt.
  */
 const START_WITHIN_MS = 2000;
-/** A mail for which no connection was free waits this long before its next attempt. */
+/** A mail whose attempt has not started in time is due again after this time. */
 const NO_ROOM_MS = 1000;
 /** Time between two measurements. A measurement reads all waiting deliveries, which can be many. */
 const AGE_EVERY_MS = 15_000;
@@ -109,7 +109,7 @@ export class RetryLoop implements Loop {
     });
     group.after = next;
     // The delivery is stored under the new address before it is given up at the old address. After a crash between
-    // these two steps, both addresses get the event.
+    // these two steps, the delivery is moved again. The new address can then get the event twice, but no event is lost.
     await savePending(this.database.manager, moved);
     await this.recorder.giveUp(givenUp);
     await returnPending(this.database, paced, 'in order');

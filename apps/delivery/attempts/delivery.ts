@@ -42,8 +42,8 @@ export interface Addressed extends DeliveryKey {
   /** True while `pending_deliveries` has a row for this delivery. */
   pending: boolean;
   /**
-   * `traceparent` of the step that caused the delivery. All attempts of the delivery use it. Absent if the step has
-   * none.
+   * Trace context (`traceparent`) of the message or command that caused the delivery. All attempts of the delivery
+   * continue this trace. Absent if there is no trace.
    */
   cause?: string | undefined;
 }
@@ -96,7 +96,7 @@ export interface AttemptResult {
 
 /**
  * Called exactly once for each delivery: with the attempt, with undefined if no attempt was made, or with an error if
- * the attempt threw. The call can come before `submit` has returned.
+ * the attempt threw. The call can come before `EndpointQueues.submit` has returned.
  */
 export type AttemptCallback = (error: unknown, result?: AttemptResult) => void;
 

@@ -116,7 +116,7 @@ describe('the queues of endpoints', () => {
     expect((await patient)?.statusCode).toBe(200);
   });
 
-  it('report deliveries as late if their requests run for more than 50 ms, or if they wait for such a request', () => {
+  it('report deliveries as late if their requests have run for 50 ms, or if they wait for such a request', () => {
     const [first, second, third] = many(3) as [Delivery, Delivery, Delivery];
     for (const delivery of [first, second, third]) queues.submit(delivery, () => undefined);
     jest.advanceTimersByTime(49);
@@ -128,7 +128,7 @@ describe('the queues of endpoints', () => {
     expect(queues.areLate([first, quick])).toBe(false);
   });
 
-  it('do not report deliveries as late that only wait for the common limit', () => {
+  it('do not report deliveries as late if they only wait for the common limit', () => {
     queues = new EndpointQueues(receiver.send, 2, 2);
     for (const delivery of many(2)) queues.submit(delivery, () => undefined);
     const waiting = deliveryTo('two');
@@ -194,7 +194,7 @@ describe('the queues of endpoints', () => {
     ]);
   });
 
-  it('handle thousands of requests that end immediately without a growing call stack', () => {
+  it('handle thousands of requests that end immediately, and the call stack does not grow', () => {
     // The spec ends the running request. All other requests wait behind it, and then end while they are sent.
     let release: () => void = () => undefined;
     let sent = 0;

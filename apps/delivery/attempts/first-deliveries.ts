@@ -12,7 +12,7 @@ import type { Delivery, GivenUp } from './delivery.js';
 import { crowdedAddresses } from './pending-deliveries.js';
 import { addressKey, Targets, type Webhook } from './targets.js';
 
-/** An event, and the step that caused its delivery. */
+/** An event, and the trace context (`traceparent`) of its message. */
 export interface CausedEvent {
   event: ReadEvent;
   cause: string | undefined;
@@ -22,8 +22,8 @@ export interface CausedEvent {
 export interface NewDeliveries {
   deliveries: Delivery[];
   /**
-   * Deliveries that wait, because their channel accepts no more messages now, or because earlier messages of the
-   * channel wait.
+   * Deliveries that wait, because their channel accepts no message now, or because earlier messages of the channel wait
+   * for their first attempt.
    */
   paced: Delivery[];
   /** Deliveries that are never attempted, with the reason. */
@@ -92,7 +92,8 @@ export class FirstDeliveries {
       const known = endpoints.get(key);
       if (!known) continue;
       const now = Date.now();
-      // Waiting messages are sent in the order of `firstAt`, so no two messages have the same time.
+      // Messages that wait for their first attempt are sent in the order of `firstAt`, so this replica gives no two
+      // messages the same time.
       this.lastAt = Math.max(now, this.lastAt + 1);
       const delivery: Delivery = {
         ...unaddressed(caused),
@@ -106,8 +107,8 @@ export class FirstDeliveries {
       };
       const reason = skipReasonOf(delivery, channel, keyword);
       if (reason !== undefined) result.unsent.push({ ...delivery, reason });
-      // The message waits if the channel accepts no message now. The message also waits while earlier messages of the
-      // channel wait, because these must be sent first.
+      // The message waits if the channel accepts no message now. It also waits while earlier messages of the channel
+      // wait for their first attempt, because these must be sent first.
       else if (known.pausedUntil > now || crowded.has(key) || !this.pace.take(endpoint, channelKind, now))
         result.paced.push(delivery);
       else result.deliveries.push(delivery);
@@ -116,8 +117,8 @@ export class FirstDeliveries {
   }
 
   /**
-   * Finds the channels of the events. Nothing is recorded for another account's channel, or for a deleted channel,
-   * because nobody could read the record.
+   * Finds the channels of the events. Leaves out channels of another account and deleted channels: nothing is recorded
+   * for them.
    */
   private async recipients(events: readonly CausedEvent[]): Promise<ToChannel[]> {
     const keywords = await this.channels.ofKeywords(
@@ -136,7 +137,10 @@ export class FirstDeliveries {
   }
 }
 
-/** Returns true if the webhook gets the event: because its type is pushed, or because a rule or an alert sends it. */
+/**
+ * Returns true if the webhook gets the event: because a rule or an alert sends it, or because the event is pushed and
+ * the webhook takes ordinary events of this type.
+ */
 function isFor({ isOrdinary, only }: Webhook, { push, type, ruleWebhook }: ReadEvent): boolean {
   return ruleWebhook || (push && isOrdinary && (!only || only.includes(type)));
 }

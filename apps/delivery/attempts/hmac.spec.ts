@@ -5,7 +5,7 @@ import { hmacKey, hmacSha256 } from './hmac.js';
 const hex = (text: string) => Buffer.from(text, 'hex');
 const filled = (byte: number, count: number) => Buffer.alloc(count, byte);
 
-describe('HMAC-SHA256 by the one-shot hash', () => {
+describe('hmacSha256', () => {
   it.each([
     [1, filled(0x0b, 20), 'Hi There', 'b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7'],
     [
@@ -45,7 +45,7 @@ describe('HMAC-SHA256 by the one-shot hash', () => {
       expect(hmacSha256(hmacKey(key), data, Buffer.alloc(0), 'hex')).toBe(expected);
   });
 
-  it('returns the same as createHmac for keys, texts and bytes of any length', () => {
+  it('returns the same as createHmac for keys, texts and bytes of different lengths', () => {
     const text = fc.string({ unit: 'binary', maxLength: 100 });
     const bytes = fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.constant(filled(7, 70_000)));
     fc.assert(

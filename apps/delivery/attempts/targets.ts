@@ -15,7 +15,10 @@ export interface Endpoint {
    * The time (ms) from which on all attempts have failed; undefined if no attempt has failed since the last success.
    */
   failingSince: number | undefined;
-  /** The destination of a channel accepts nothing before this time (ms); 0 if it accepts messages now. */
+  /**
+   * The destination of a channel accepts nothing before this time (ms), which can be in the past. 0 if no such time is
+   * stored.
+   */
   pausedUntil: number;
 }
 
@@ -23,9 +26,12 @@ export interface Endpoint {
 export interface Webhook extends Endpoint {
   /** The target of the webhook's deliveries; its id comes from `endpointIdOf`. */
   target: Target;
-  /** False if the webhook gets only the events that rules send to it (`webhookMode: rules`). */
+  /**
+   * False only for a watch whose webhook gets only the events that rules send to it (`webhookMode: rules`). Always true
+   * for the events about a keyword itself.
+   */
   isOrdinary: boolean;
-  /** The types of events that a keyword sends; absent if all types are sent, as for a watch. */
+  /** The types of events about itself that a keyword sends. Absent if all types are sent, as for a watch. */
   only?: readonly string[];
 }
 
@@ -52,7 +58,10 @@ interface Row {
 
 type WebhookRow = Row & { id: string; is_ordinary: boolean; events: string[] | null };
 
-/** For a query that joins `t (account_id, endpoint)`. */
+/**
+ * The columns of an endpoint, for a query whose FROM names its addresses `t`, with the columns `account_id` and
+ * `endpoint`. Needs `ENDPOINT_JOINS`.
+ */
 const ENDPOINT_COLUMNS = `t.account_id, t.endpoint, encode(a.signing_secret_encrypted, 'hex') AS secret,
   CASE WHEN a.previous_signing_secret_valid_until > now()
     THEN encode(a.previous_signing_secret_encrypted, 'hex') END AS previous_secret,

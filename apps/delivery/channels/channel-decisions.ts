@@ -45,7 +45,7 @@ export class ChannelDecisions implements ChannelFaults {
    * @param commandOf the command, or a function that returns it. The function is called under the account's lock, but
    *   not if the command id is repeated
    * @returns the state after the command
-   * @throws Refusal of the domain or of `execute`
+   * @throws Refusal (see `decide` in domain/channel.ts, and `execute`)
    * @throws Outage as `execute` does
    */
   async run(

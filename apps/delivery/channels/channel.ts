@@ -20,6 +20,7 @@ export type ChannelAddress =
   | { kind: 'telegram'; botToken: string; chatId: string }
   | { kind: 'webhook'; url: string };
 
+/** An address of an email channel. */
 export interface EmailAddress {
   address: string;
   /** Id of the delivery's target. */

@@ -1,5 +1,5 @@
 /**
- * The content of a message, without markup. But texts come from strangers and can contain markup, so each renderer
+ * The content of a message, as plain text. The texts come from strangers and can look like markup, so each renderer
  * escapes them for its format.
  */
 export interface Message {
@@ -20,12 +20,14 @@ export type Chart =
   | { kind: 'days'; title: string; days: readonly { label: string; count: number; previous: number }[] }
   | { kind: 'shares'; title: string; shares: Readonly<Record<string, number>> };
 
+/** A part of a message: a heading, lines of text, and entries. */
 export interface Section {
   heading: string;
   lines: readonly string[];
   entries: readonly Entry[];
 }
 
+/** A mention or another text with a link, in a section. */
 export interface Entry {
   title: string;
   /** http or https; null if there is none. */
@@ -35,6 +37,7 @@ export interface Entry {
   meta: string;
 }
 
+/** A link with its text. */
 export interface Link {
   label: string;
   url: string;
@@ -81,8 +84,8 @@ export function cut(text: string, max: number): string {
 const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * Returns the text with an invisible character in every `@name` and every `<!…>`, so that no chat service treats these
- * as a mention of a person.
+ * Returns the text with an invisible character after the `@` of every `@name`, and after each `<` that can begin a
+ * command (`<!…>`, `<@…>`, `<#…>`) or a tag. So no chat service notifies a person because of these.
  */
 export function withoutPings(text: string): string {
   return text

@@ -24,6 +24,7 @@ export type ChannelState =
 
 type Live = Extract<ChannelState, { status: 'live' }>;
 
+/** A command on one channel. */
 export type ChannelCommand =
   | {
       kind: 'create';
@@ -51,6 +52,7 @@ export type ChannelCommand =
 
 /** Maximum number of channels of one account. */
 export const MAX_CHANNELS = 100;
+/** The state before a channel is created. */
 export const NO_CHANNEL: ChannelState = { status: 'none' };
 
 /**

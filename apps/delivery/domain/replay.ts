@@ -38,6 +38,7 @@ export interface ReplayRequest {
   upToSequence: number;
 }
 
+/** A command on one replay. */
 export type ReplayCommand =
   | {
       kind: 'request';
@@ -50,6 +51,7 @@ export type ReplayCommand =
 
 /** Maximum number of open replays of one account. */
 export const OPEN_REPLAYS = 5;
+/** The state before a replay is requested. */
 export const NO_REPLAY: ReplayState = { status: 'none' };
 
 /**

@@ -67,7 +67,7 @@ export class EventsHandler {
 
   /**
    * Begins the attempts, and records those that end soon.
-   * @returns `late`: the ids of events that have an attempt that has not ended; `finish` records these attempts
+   * @returns `late`: the ids of events with an attempt that is still open; `finish` records these attempts
    */
   private async deliver({ deliveries, paced, unsent }: NewDeliveries) {
     await this.recorder.giveUp(unsent);
@@ -140,7 +140,10 @@ export class EventsHandler {
   }
 }
 
-/** Returns false for events that no webhook and no channel gets: events of a baseline, and most dropped events. */
+/**
+ * Returns false for events that no webhook and no channel gets: events of backfilled items, and most events of dropped
+ * items.
+ */
 function mayBeDelivered({ push, ruleWebhook, notifyChannelIds, notifyKeywordChannels }: ReadEvent): boolean {
   return push || ruleWebhook || notifyKeywordChannels || notifyChannelIds.length > 0;
 }

@@ -42,7 +42,7 @@ export class ReplayDecisions {
     @Inject(STORE) private readonly store: EventStore,
   ) {}
 
-  /** @throws Refusal of the domain */
+  /** @throws Refusal (see `decide` in domain/replay.ts) */
   async request(replay: ReplayAddress, request: ReplayRequest): Promise<void> {
     await this.run(replay, replay.replayId, async (tx) => {
       const rows: { open: number }[] = await tx.query(

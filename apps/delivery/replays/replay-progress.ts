@@ -5,8 +5,8 @@ import type { ReplayCounts } from '../domain/replay.js';
 import type { Position } from './event-index.js';
 
 /**
- * A claim ends after this time, and another replica can take the replay. A turn is shorter: `TURN_MS`, and then the
- * time of at most one attempt.
+ * A claim ends after this time, and another replica can take the replay. A turn (see `Turn`) is shorter: it takes 2
+ * seconds (`TURN_MS`), and then the time of at most one attempt.
  */
 const CLAIM_SECONDS = 20;
 
