@@ -32,7 +32,7 @@ const attempts: fc.Arbitrary<WrittenAttempt> = fc.record({
   channelKind: text,
 });
 
-describe('writing attempts', () => {
+describe('writeAttempts', () => {
   it('writes the same bytes as the generated writer', () => {
     fc.assert(
       fc.property(attempts, (attempt) => {
@@ -63,7 +63,7 @@ describe('writing attempts', () => {
     );
   });
 
-  it('keeps earlier attempts when the next attempt is written', () => {
+  it('returns bytes that do not change when the next attempt is written', () => {
     const one = { ...emptyAttempt(), message: 'one' };
     const first = writeAttempts([one]);
     writeAttempts([{ ...emptyAttempt(), message: 'two' }]);

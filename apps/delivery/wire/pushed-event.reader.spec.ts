@@ -74,7 +74,7 @@ describe('reading the fields of an event that delivery needs', () => {
     );
   });
 
-  it('uses the last of several values of one field', () => {
+  it('uses the last of several values of a field that is not a list', () => {
     const data = new BinaryWriter()
       .tag(1, WireType.LengthDelimited)
       .string('first')
