@@ -82,7 +82,7 @@ describe('changes of plan', () => {
   });
 });
 
-describe('the loop of the ledgers', () => {
+describe('billing', () => {
   it('renews the allowance at the end of the period, and removes an expired pack', async () => {
     const accountId = await billing.open();
     const expiresAt = isoOf(Date.now() + 2 * DAY_MS);
@@ -111,7 +111,7 @@ describe('the loop of the ledgers', () => {
     expect(after.periodStart).toEqual(before.periodEnd);
   });
 
-  it('releases the reservation of a process that died', async () => {
+  it('removes a reservation that has expired', async () => {
     const accountId = await billing.open();
     const reservationId = newId();
     await reserve(billing.database, [{ reservationId, accountId, credits: 9, lifetimeSeconds: 1 }]);

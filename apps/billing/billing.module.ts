@@ -34,7 +34,7 @@ import { accountsProjection } from './projections/accounts.projection.js';
 class BillingModule {}
 
 /**
- * Billing: the customers (accounts, members, plans, keys, secrets), and the ledger of their credits.
+ * Returns the service billing: it manages accounts (members, plans, keys, secrets), and the ledgers of their credits.
  * @param clock for the ends of periods and the expiry of packs
  */
 export function billingService(config: BillingConfig, clock: Clock = systemClock): ServiceDefinition {

@@ -17,7 +17,7 @@ import { UpgradeLoop } from './upgrade.loop.js';
 @Module({})
 class KeywordsModule {}
 
-/** Keywords: decides what is watched, within the plan and the credits of an account. */
+/** Returns the service keywords: it decides what is watched, within the plan and the credits of an account. */
 export function keywordsService(config: KeywordsConfig): ServiceDefinition {
   return {
     name: 'keywords',

@@ -49,7 +49,7 @@ describe('the charge of a check', () => {
     });
   });
 
-  it('has a separate operation for a first scan, whose price depends on the returned items', () => {
+  it('has a separate operation for a first check whose price depends on the returned items', () => {
     expect(check({ firstScan: true }).causes).toMatchObject([{ operation: 'first_scan' }]);
   });
 

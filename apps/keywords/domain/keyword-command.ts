@@ -2,7 +2,10 @@ import type { AgentStep, KeywordDefinition, Watch } from '#contracts';
 import type { PauseReason } from './pauses.js';
 import type { Reconciled } from './reconcile.js';
 
-/** The commands. The sender adds ids, planned watches and everything that depends on the time. */
+/**
+ * The commands on one keyword, or on one watch without a keyword. The sender adds ids, planned watches and everything
+ * that depends on the time.
+ */
 export type KeywordCommand =
   | {
       kind: 'create-keyword';

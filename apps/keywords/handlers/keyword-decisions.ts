@@ -53,7 +53,7 @@ export class KeywordDecisions {
    * Decides a command, and stores the result.
    * @param commandOf runs under the lock
    * @returns the state after the command
-   * @throws Refusal of the domain or of `commandOf`, or if the decision is too large
+   * @throws Refusal of `decide` or of `commandOf`, or if the decision is too large
    */
   run(ids: CommandIds, subjectId: string, commandOf: CommandOf): Promise<KeywordState> {
     return execute(this.database, this.store, {
@@ -68,7 +68,7 @@ export class KeywordDecisions {
   /**
    * Decides a command that creates its subject, and stores the result. Such a command does not depend on the state, so
    * the statements of `commandOf` are sent to Postgres together with the statements of the locks.
-   * @throws Refusal of the domain or of `commandOf`, or if the decision is too large
+   * @throws Refusal of `decide` or of `commandOf`, or if the decision is too large
    */
   async runNew(
     ids: CommandIds,

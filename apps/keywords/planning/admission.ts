@@ -214,7 +214,8 @@ function intervalsOf(definition: KeywordDefinition): GivenInterval[] {
 }
 
 /**
- * Returns the cost of the first checks of these watches, in credits. A first check is a first scan or a normal check.
+ * Returns the cost of the first checks of these watches, in credits: `firstScanCredits` of a watch, or the price of an
+ * ordinary check if these are 0.
  */
 export function startCreditsOf(watches: readonly Watch[]): number {
   return watches.reduce(
