@@ -55,7 +55,7 @@ await runBench(async (cleanup) => {
   await encoding();
   if (hasReadings())
     for (const name of ['clinc150', 'banking77']) await quality(bench, retrieval(name, TEXTS, QUERIES));
-  else printProgress('../shared/readings is absent: how good the search is was not measured');
+  else printProgress('../shared/readings is absent: the precision of the search was not measured');
   await speed(bench, FEW, 30);
   await speed(bench, MENTIONS, 150);
 });

@@ -8,7 +8,7 @@ import { openBenchAccount } from '../account.js';
 import { benchStores, type Cleanup } from '../harness.js';
 
 const DAY_MS = 86_400_000;
-/** The number of keywords that the loop claims together. */
+/** The number of keywords that the alerts loop of the analysis service claims together. */
 const TURNS = 100;
 const HISTORY_DAYS = 21;
 
@@ -21,8 +21,8 @@ export interface EvaluationCost {
 }
 
 /**
- * Measures keywords that have a spike alert and about 10 mentions an hour in Postgres. Like the loop, it evaluates one
- * keyword after another.
+ * Measures the evaluation of keywords that have a spike alert and about 10 mentions an hour. Like the alerts loop, it
+ * evaluates one keyword after another.
  */
 export async function evaluationCost(cleanup: Cleanup, keywords: number): Promise<EvaluationCost> {
   const stores = await benchStores(cleanup);

@@ -42,12 +42,12 @@ export function flat(perHour: number): Arrivals['rateAt'] {
   return () => perHour;
 }
 
-/** Returns a rate with quiet nights and busy days (UTC) that has the given mean. */
+/** Returns a rate with the given mean that is low at night and high during the day (UTC). */
 export function daily(perHour: number): Arrivals['rateAt'] {
   return (ms) => perHour * (1 - 0.8 * Math.cos((2 * Math.PI * ms) / (24 * HOUR_MS)));
 }
 
-/** Returns bursts of equal length at random times, one in each step. */
+/** Returns bursts of equal length: one at a random time in each period of `stepMs`. */
 export function burstsIn(
   from: number,
   to: number,
@@ -63,7 +63,9 @@ export function burstsIn(
   return bursts;
 }
 
-/** Draws a Poisson number by Knuth's method, which is slow for a large mean, but the mean of five minutes is small. */
+/**
+ * Draws a Poisson number by Knuth's method. The method is slow for a large mean, but the mean of five minutes is small.
+ */
 function poisson(mean: number, random: Random): number {
   const limit = Math.exp(-mean);
   let count = 0;

@@ -56,7 +56,7 @@ export async function fillKeywords(
      FROM unnest($1::uuid[]) AS k CROSS JOIN generate_series(1, $2::int) AS n`,
     [keywordIds, items],
   );
-  // Autovacuum analyses the tables once a minute.
+  // Autovacuum would analyse the tables up to a minute later.
   await database.query('ANALYZE keywords, channels, channel_addresses, digest_items');
   return keywords;
 }

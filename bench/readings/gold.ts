@@ -8,7 +8,7 @@ const ALARMING = ['buy_intent', 'churn_risk', 'recommendation_request'];
 /** The bench counts a post with a lower relevance as irrelevant. */
 const IRRELEVANT_BELOW = 50;
 
-/** Measures stance on tweets about 100 topics. The tweets were not used for training. */
+/** Measures stance on tweets about 100 topics. The labels of stance were not used for training. */
 export async function measureStance(reader: BenchReader): Promise<void> {
   const rows = labelled('stance/topics.train.tsv');
   if (!rows) return;
@@ -18,7 +18,9 @@ export async function measureStance(reader: BenchReader): Promise<void> {
     const reading = await reader.read(requestFor(text, { names: [subject], role: 'own' }));
     confusion.add(truth, reading.sentiment ?? '');
   }
-  console.log(`\nStance toward 100 topics, none of them trained on (${rows.length} tweets)`);
+  console.log(
+    `\nStance toward 100 topics (${rows.length} tweets; their labels of stance were not used for training)`,
+  );
   console.log(
     `macro recall ${confusion.macroRecall().toFixed(3)}, accuracy ${confusion.accuracy().toFixed(3)}`,
   );

@@ -21,7 +21,10 @@ const FILE = 'sentiment/tweets.dev.tsv';
 const TOGETHER = 50;
 const PAUSE_MS = 500;
 const MENTIONS_WITHIN_MS = 90_000;
-/** Nearly every English tweet contains one of these words, so the keyword matches the tweets as they are. */
+/**
+ * Nearly every English tweet contains one of these words, so the keyword matches the tweets without a change of their
+ * texts.
+ */
 const TERMS =
   'the to a i and of in is on for you it at my be with this have me that so just will not are we was but your all'
     .concat(' out up if tomorrow about like see get from day what when his he they an or has as do')

@@ -82,7 +82,7 @@ export class Sums {
     return this.precise / this.questions;
   }
 
-  /** The share of the questions with unlike answers for which at least one of these is found. */
+  /** Of the questions that have unlike answers: the share for which at least one unlike answer is found. */
   get hits(): number {
     return this.hit / this.withUnlike;
   }

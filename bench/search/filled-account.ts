@@ -13,7 +13,7 @@ const BATCH = 100_000;
 const DAYS = 29;
 const CREDITS = 1_000_000_000;
 
-/** Opens an account that can ask questions. */
+/** Opens an account with enough credits for all questions of the bench. */
 export async function openAsker(database: Database): Promise<BenchAccount> {
   const account = await openBenchAccount(database);
   await fundAccount(database, account.accountId, CREDITS);

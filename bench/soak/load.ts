@@ -150,8 +150,8 @@ async function createAndPurge(ask: Ask): Promise<Answer> {
 }
 
 /**
- * Repeats an attempt while it is answered with 503. A busy installation can respond with 503 after it has done the
- * work, and a keyword that is never purged would remain as load.
+ * Repeats an attempt while the response is 503, at most 20 times. A busy installation can respond with 503 after it has
+ * done the work, and a keyword that is never purged would remain as load.
  */
 async function untilDone(attempt: () => Promise<Answer>): Promise<Answer> {
   for (let left = RETRIES; ; left -= 1) {
