@@ -40,7 +40,7 @@ export function accountLookupTasks(
     );
 
     it(
-      'returns a profile and no lists if it is protected',
+      'returns its profile, but neither tweets nor followers, if it is protected',
       async () => {
         const profile = await got('/v1/x/users/protected_ann');
         expect([profile.status, profile.body.data.protected]).toEqual([200, true]);

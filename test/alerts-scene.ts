@@ -19,7 +19,7 @@ export type KeywordIds = Record<'accountId' | 'keywordId' | 'channelId' | 'watch
 /** Publishes facts of a keyword, and reads the facts about it. */
 export type KeywordScene = Awaited<ReturnType<typeof sceneOf>>;
 
-/** Returns a rule that fires at five mentions in an hour, if this is at least twice the usual number. */
+/** Returns a rule that fires at five or more mentions in an hour, if this is at least twice the usual number. */
 export function volumeRule(action: 'webhook' | 'notify') {
   const when = { kind: 'volume', window: '1h', min: 5, multiple: 2 };
   return { id: newId(), name: 'Many', enabled: true, when, then: [{ type: action }] };

@@ -23,7 +23,7 @@ afterEach(async () => {
   await llm.close();
 });
 
-/** The local reader sees the same meaning in every text, so it puts every mention into the first class. */
+/** Every mention has the vector of the first class, so the local reader puts every mention into this class. */
 const mentions = {
   withVectors: async (all: readonly AnalysedMention[]) =>
     all.map(({ id, own }) => ({ id, text: own, vector: Float32Array.of(1, 0) })),

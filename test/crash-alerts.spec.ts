@@ -84,11 +84,11 @@ const KILL_POINTS = [
   'alerts-after-decision-before-turn:1',
   // The event is in EVENTS, but the alert is not acknowledged.
   'alerts-after-publish-before-ack:1',
-  // The digest is in DIGESTS, but its row is not updated.
+  // The digest is in DIGESTS, but the row that plans the next digest is not updated.
   'digests-after-append-before-turn:1',
 ];
 
-it('kill -9 of analysis at each step of an alert and a digest loses no mention, and creates each alert and each digest only once [alerts.once, digests.exactly-once]', async () => {
+it('kill -9 of analysis at two points of an alert and at one point of a digest loses no mention, and creates each alert and each digest only once [alerts.once, digests.exactly-once]', async () => {
   const keywords: KeywordScene[] = [];
   for (const failpoint of KILL_POINTS) {
     const keyword = await keywordWithRule({ database, store }, await openAccount());
@@ -206,7 +206,7 @@ it('after kill -9 of delivery between sending and recording a digest, the same d
     expect(digests.map(({ mentionIds }) => mentionIds.toSorted())).toEqual([keyword.published.toSorted()]);
     digestIds.push(...digests.map(({ digestId }) => digestId));
     expect(await deliveredTo(accountId)).toEqual(new Set());
-    // The claim of the dead process does not end before the loop has ended.
+    // Without this, the delivery process of the next round could send this digest again.
     await database.query(`UPDATE pending_deliveries SET due_at = 'infinity' WHERE account_id = $1`, [
       accountId,
     ]);

@@ -33,7 +33,7 @@ const deliveredTo = (hook: string) =>
     .map(({ body }) => JSON.parse(body) as { id: string; type: string; data: { reason: string } });
 
 describe('a keyword that is paused and resumed', () => {
-  it('sends both events to its webhook if it subscribes to them, in the envelope of all events [states.pause-events, keywords.pause-told, states.attempt-recorded, alerts.activity]', async () => {
+  it('sends both events to its webhook, in the same envelope as other events, if it subscribes to them [states.pause-events, keywords.pause-told, states.attempt-recorded, alerts.activity]', async () => {
     const events = { webhookEvents: ['keyword.paused', 'keyword.resumed'] };
     const keyword = await watchKeyword(customer.api, keywordBody('vocal', events));
     const silent = await watchKeyword(customer.api, keywordBody('silent'));

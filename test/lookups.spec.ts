@@ -217,7 +217,7 @@ describe('the subreddits that a reddit user moderates', () => {
   );
 });
 
-describe('a lookup that the upstream does not answer', () => {
+describe('a lookup that fails', () => {
   const faults: [SourceId, FaultKind, string, string][] = [
     ['x', 'html', '/v1/x/tweets?ids=20', 'PARSE'],
     ['x', 'shape', '/v1/x/users/ada_l', 'PARSE'],
@@ -228,7 +228,7 @@ describe('a lookup that the upstream does not answer', () => {
     ['reddit', '503', '/v1/reddit/users/ada_byron/moderated', 'UNAVAILABLE'],
   ];
   it.each(faults)(
-    'returns 503 and costs nothing: %s, %s [errors.upstream]',
+    'returns 503 and costs nothing if the upstream has this fault: %s, %s [errors.upstream]',
     async (source, kind, path, code) => {
       stage.simulator.faults.add({ source, kind, times: 1 });
       const answer = await got(path);

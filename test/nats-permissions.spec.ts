@@ -57,7 +57,7 @@ afterAll(async () => {
 });
 
 describe('services with the permissions of deploy/nats/users.conf', () => {
-  it('can do all of their work', async () => {
+  it('can process a keyword, a mention, a webhook, a replay, a lookup and a purge without a violation', async () => {
     const { simulator } = stage;
     const { api } = customer;
     const keyword = await watchKeyword(api, {

@@ -13,7 +13,7 @@ export interface Outcome {
   charged: Record<string, number>;
   estimates: Json[];
   keywords: Json[];
-  /** Status and code of the answers to requests of which most must be refused. */
+  /** The status and code of each answer to requests, most of which must be refused. */
   refusals: string[];
 }
 
@@ -196,7 +196,7 @@ async function pushed({ simulator }: Stage, client: RotatingClient): Promise<str
     simulator.world.publish('hackernews', { kind: 'comment', text: `Burstword number ${n}` });
   const { receiver } = simulator;
   await until('all events are delivered', () => receiver.countsOf(hook).distinct >= BURST, 90_000);
-  // From here on, the cost must not depend on the speed of the machine.
+  // Ends the checks of this keyword, so that the audit finds every check charged.
   await client.api.post(`/v1/keywords/${body.id}/pause`, {});
   const textOf = new Map(
     receiver.deliveries(hook).map(({ eventId, body: envelope, verified }) => {

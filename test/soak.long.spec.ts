@@ -17,8 +17,8 @@ import { connectBilling, type BillingUnderTest } from './interface/billing-under
 import { setStage, openCustomer, type Customer, type Stage } from './scenario.js';
 import { VirtualClock } from './virtual-clock.js';
 
-// Simulates one hour of all work that moves credits, in one minute of real time: programs, database and
-// upstreams use a clock that runs sixty times as fast.
+// Simulates one hour of work that costs credits, in one minute of real time: programs, database and upstreams use a
+// clock that runs sixty times as fast.
 
 const MINUTES = 60;
 const MINUTE_MS = 60_000;

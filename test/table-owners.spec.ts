@@ -83,7 +83,7 @@ describe('the tables of Postgres', () => {
     ).toEqual([]);
   });
 
-  it('each have an owner that writes them', () => {
+  it('each occur in the code of their owner', () => {
     const written = Object.entries(TABLES).flatMap(([owner, tables]) => {
       const text = sources()
         .filter((path) => path.startsWith(`${owner}/`))

@@ -28,7 +28,7 @@ afterEach(() => {
 });
 
 describe('an event that waits for the language model', () => {
-  it('is published once, with sentiment, bucket and step, and these readings are charged [states.agent-step-late, readings.agent-charged]', async () => {
+  it('is published once, with sentiment, bucket and agent step, and these readings are charged [states.agent-step-late, readings.agent-charged]', async () => {
     const scene = stage.scene();
     const text =
       'sentiment=positive; sentimentScore=0.75; intent=praise; label=iPhone 15 pro; product=Acme 3; urgent=true';
@@ -115,7 +115,7 @@ describe('an event that waits for the language model', () => {
     );
   });
 
-  it('is answered once, even if a second replica answers after it has lost its claim, and if the question is stored again [readings.agent-once]', async () => {
+  it('is answered once, even if a second replica answers after it has lost its claim, and even if the question is stored again [readings.agent-once]', async () => {
     const scene = stage.scene();
     // The model answers slowly, so that the second replica can load the question before it is answered.
     stage.addFault('slow', 1, { delayMs: 300 });
@@ -163,7 +163,7 @@ describe('an event that waits for the language model', () => {
     ]);
   });
 
-  it('is not published if its keyword is purged while the model is being asked, and its question and position are deleted', async () => {
+  it('is not published if its keyword is purged while the model is being asked, and its question and the position of this question are deleted', async () => {
     const scene = stage.scene();
     stage.addFault('slow', 1, { delayMs: 500 });
     await scene.ask('product=Acme', STEP);
@@ -241,7 +241,7 @@ describe.each([
 });
 
 describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
-  it('gives a step the status `timeout` if the model is being asked, and `failed` if the model cannot be asked [readings.agent-charged]', async () => {
+  it('gives an agent step the status `timeout` if the model is being asked, and `failed` if the model cannot be asked [readings.agent-charged]', async () => {
     stage.addFault('hang', 1);
     const hanging = stage.scene();
     await hanging.ask('product=Acme; sentiment=positive', { analysis: false, ...STEP }, 1500);

@@ -33,7 +33,7 @@ export function waitingRestartTasks(stage: () => WaitingStage): void {
       expect(await scene.event()).toMatchObject({ ai: { status: 'completed' } });
     });
 
-    it('lets two replicas answer each of many questions once, with one request per step', async () => {
+    it('lets two replicas answer each of many questions once, with one request per agent step', async () => {
       const scene = stage().scene();
       stage().simulator.requests.clear();
       await stage().store.publishAll(
