@@ -60,7 +60,7 @@ export function channelTasks(member: Member): void {
     90_000,
   );
 
-  it('adds an email channel, which becomes active when its owner confirms the address', async () => {
+  it('adds an email channel, which becomes active when the link in the mail confirms the address', async () => {
     const { stage, page } = member;
     await member.open('channels');
     await addChannel(page, 'E-mail', 'Letters', async (dialog) => {

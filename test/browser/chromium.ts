@@ -59,7 +59,7 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(error.message));
   page.on('console', (message) => {
-    // The browser reports each response with a status of 400 or more. The tests check the statuses themselves.
+    // Messages about responses with a status of 400 or more are left out. The tests check the statuses themselves.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       faults.push(message.text());
   });
@@ -69,7 +69,7 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
 /** The minified code of axe, which checks the accessibility of a page. It is half as large as `axe.source`. */
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const ALL_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-/** The only rule in `ALL_RULES` that depends on colours. */
+/** The rule in `ALL_RULES` that checks the contrast between text and background. */
 const COLOURS = ['color-contrast'];
 
 /**
@@ -111,7 +111,7 @@ export async function findingsInBothThemes(
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.locator('html[data-mantine-color-scheme=dark]').waitFor();
   await onTheme('dark');
-  // Only colours differ.
+  // Only colours differ, so only the contrast is checked again.
   found.push(...(await seriousFindings(page, COLOURS)));
   await page.emulateMedia({ colorScheme: 'light' });
   await page.locator('html[data-mantine-color-scheme=light]').waitFor();

@@ -35,7 +35,7 @@ export function editorTasks(member: Member): void {
     await page.unroute(keyword);
   }, 90_000);
 
-  it('writes a rule when a keyword is created, and sees the missing values next to the fields of the rule', async () => {
+  it('writes a rule when a keyword is created, and sees next to the fields of the rule which values are missing', async () => {
     const { page } = member;
     await member.open('keywords/new?name=Ruled&query=lumora&source=hackernews');
     const rules = page.getByRole('region', { name: 'Rules', exact: true });

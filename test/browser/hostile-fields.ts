@@ -60,7 +60,7 @@ interface Stores {
   database: Database;
 }
 
-/** Writes hostile text into everything that a member, a post, an AI engine or a receiver can write. */
+/** Writes hostile text into the fields that members, posts, AI engines and receivers of webhooks can fill. */
 export async function writeHostileFields(page: Page, { clickhouse, database }: Stores, accountId: string) {
   const { id: keyword_id, watches } = await writeSettings(page);
   const [watch, asked] = ['hackernews', 'ai_answers'].map((wanted) => {
@@ -97,7 +97,7 @@ export async function writeHostileFields(page: Page, { clickhouse, database }: S
   };
 }
 
-/** Writes hostile text into everything that members of the account can name. @returns the keyword */
+/** Writes hostile text into the names and texts that members of the account can choose. @returns the keyword */
 async function writeSettings(page: Page) {
   await call(page, 'PATCH', '/v1/account', { name: hostile('account') });
   const [lumora] = (await call(page, 'GET', '/v1/keywords?q=Lumora')).data;

