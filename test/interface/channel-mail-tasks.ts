@@ -61,7 +61,7 @@ export function channelMailTasks(scene: ChannelsScene): void {
       );
     });
 
-    it('never sends to an address again after a 5xx for this address, and continues to send to the other addresses [channels.mail-refused]', async () => {
+    it('marks an address as refused after a 5xx for this address, continues to send to the other addresses, and disables a channel without other addresses [channels.mail-refused]', async () => {
       const made = await channel('email', { to: ['eve@example.org', 'status-550@example.org'] });
       const [mail] = await messages(1, 'smtp', 'eve@example.org');
       await browse(linkIn(mailIn(mail), 'verify'), { method: 'POST' });

@@ -46,7 +46,7 @@ function checkOf(
 }
 
 describe('GET /v1/keywords/{id}/coverage', () => {
-  it('shows per search what was covered, what was missed and why, the lag, and the next check [coverage.windows, coverage.lag]', async () => {
+  it('shows for each search what was covered, what was missed and why, and the lag [coverage.windows, coverage.lag]', async () => {
     const { accountId, api } = await service.tenant();
     const { id, watches } = (await api.post('/v1/keywords', keywordBody())).body;
     const [{ id: watchId }] = watches;
@@ -119,7 +119,7 @@ describe('GET /v1/keywords/{id}/coverage', () => {
     });
   });
 
-  it('begins later, instead of showing a gap, if the request covers more runs than one answer reads; a request with an earlier `until` returns the time before [coverage.windows]', async () => {
+  it('begins later, instead of showing a gap, if the request covers more runs (consecutive checks with the same outcome) than one answer reads; a request with an earlier `until` returns the time before [coverage.windows]', async () => {
     const { accountId, api } = await service.tenant();
     const searches = ['flapping', 'failing', 'rare'].map((query) => ({
       overrides_enabled: true,

@@ -199,7 +199,7 @@ describe('an event that is sent again', () => {
     ]);
   });
 
-  it('returns 404 for an unknown event, and 400 without an address or with a private one', async () => {
+  it('returns 404 for an unknown event, and 400 without an address or with a private address', async () => {
     const keyword = await setup.keyword(null);
     const [event] = await setup.events(keyword, 1);
     const path = `/v1/deliveries/${event?.id}/resend`;

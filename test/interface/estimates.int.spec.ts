@@ -44,7 +44,7 @@ const rich = keywordBody({
 });
 
 describe('an estimate', () => {
-  it('has every figure of the specification, and creates nothing [estimate.valid, estimate.creates-nothing, estimate.totals, estimate.by-source, estimate.by-search, estimate.first-scan, estimate.normalized, estimate.account, estimate.ai-answers, limits.free-estimate]', async () => {
+  it('has figures for the keyword, each source and each search, and creates nothing [estimate.valid, estimate.creates-nothing, estimate.totals, estimate.by-source, estimate.by-search, estimate.first-scan, estimate.normalized, estimate.account, estimate.ai-answers, limits.free-estimate]', async () => {
     const { status, body } = await estimate(rich);
     expect(status).toBe(200);
     expect(body).toEqual({

@@ -62,7 +62,7 @@ describe('malformed requests', () => {
     expect(body).not.toMatch(/FST_|HPE_|Parse Error/);
   });
 
-  it('an id of any length returns 404', async () => {
+  it('an id of 5,000 characters returns 404', async () => {
     const answer = await ada.api.get(`/v1/keywords/${'x'.repeat(5000)}`);
     expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
   });

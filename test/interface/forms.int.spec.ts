@@ -44,7 +44,7 @@ afterAll(async () => {
   await service?.stop();
 });
 
-/** Returns one response of every kind. */
+/** Returns responses of thirteen routes. */
 async function answers(): Promise<ApiAnswer[]> {
   const paths = [
     '/v1/keywords',

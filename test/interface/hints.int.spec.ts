@@ -145,7 +145,7 @@ describe('an installation without a language model', () => {
     },
   );
 
-  it('refuses a watch with a step [readings.agent-no-model]', async () => {
+  it('refuses a watch with an agent step [readings.agent-no-model]', async () => {
     const watch = { criteria: { query: 'acme' }, refresh_interval_seconds: 600, ai: step };
     const { status, body } = await bare.post('/v1/hackernews/watches', watch);
     expect([status, body.details]).toEqual([400, [{ path: 'ai', message: NEEDED }]]);

@@ -165,7 +165,7 @@ describe('the statistics of a market', () => {
     expect(await stats('catalog_id=2050&market=de')).toEqual([]);
   }, 60_000);
 
-  it('omit quantiles for fewer than five listings', async () => {
+  it('have null instead of quantiles for fewer than five listings', async () => {
     const { accountId, api } = await service.tenant();
     await observe(
       service.clickhouse,
@@ -179,7 +179,7 @@ describe('the statistics of a market', () => {
     ]);
   });
 
-  it('include only the account’s own observations, and only its own keywords', async () => {
+  it('include only the account’s own observations, and return 404 for another account’s keyword', async () => {
     const one = await service.tenant();
     const other = await service.tenant();
     const keyword = await one.api.post('/v1/keywords', keywordBody());

@@ -235,7 +235,7 @@ describe('the transport', () => {
     expect(await send('{')).toMatchObject({ status: 400, body: { jsonrpc: '2.0' } });
   });
 
-  it('has no sessions and no streams, and returns 405 for GET', async () => {
+  it('returns 405 for GET, because it has no streams', async () => {
     const answer = await send(undefined, {}, 'GET');
     expect([answer.status, answer.headers['allow']]).toEqual([405, 'POST']);
   });

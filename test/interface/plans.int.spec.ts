@@ -135,7 +135,7 @@ describe.each(['free', 'solo', 'growth', 'pro'] as const)('the plan %s', (plan) 
 });
 
 describe('the plan unlimited', () => {
-  it('has floors of 30 s, one hour for ai_answers, and limits neither keywords nor slots [credits.unlimited]', async () => {
+  it('has a floor of 30 s for each source (one hour for ai_answers), and no limit of search slots [credits.unlimited]', async () => {
     expect(SOURCE_IDS.map((source) => floorSeconds('unlimited', source))).toEqual(
       SOURCE_IDS.map((source) => (source === 'ai_answers' ? 3600 : 30)),
     );

@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const MARKER = 'planted-marker-7d1f';
 
-/** Writes the marker to every place that can contain data of a keyword. */
+/** Writes the marker to streams and tables that contain data of a keyword. */
 async function writeMarkers(keywordId: string, watchId: string): Promise<void> {
   const { accountId } = tenant;
   const store = new EventStore(bus);

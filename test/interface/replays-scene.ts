@@ -25,7 +25,7 @@ export class ReplaysScene {
     await this.setup?.stop();
   }
 
-  /** Forgets what the receiver got, and how it answers. */
+  /** Deletes the requests that the receiver got, and resets its responses. */
   clear(): void {
     this.setup.receiver.received.length = 0;
     this.setup.receiver.answers.clear();

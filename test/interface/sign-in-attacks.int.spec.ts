@@ -39,7 +39,7 @@ describe('the limit of failed sign-ins', () => {
     },
   );
 
-  it('refuses a network after 60 failures with many addresses, while other networks can still sign in', async () => {
+  it('refuses a network after 60 failures with different email addresses, while other networks can still sign in', async () => {
     const answers = await Promise.all(
       Array.from({ length: 70 }, (_, n) =>
         signIn(from(`2001:db8::${n + 1}`), `n${n}@example.org`, 'wrong words in a row'),

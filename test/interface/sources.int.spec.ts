@@ -73,7 +73,7 @@ describe('the sources of an installation', () => {
     expect((await sourcesFor('free')).get('ai_answers')?.intervalFloorSeconds).toBe(86_400);
   });
 
-  it('are unhealthy, with the reason, while one of their lanes is unhealthy, and healthy again afterwards', async () => {
+  it('are unhealthy, with the reason, while a lane with their searches is unhealthy, and healthy again afterwards', async () => {
     await database.query(
       `INSERT INTO lanes (lane, source, trouble, last_success_at) VALUES
          ('x:0', 'x', '', '2026-03-04T12:00:00Z'), ('x:1', 'x', 'x answered 503', '2026-03-04T11:00:00Z')
