@@ -149,9 +149,9 @@ export class RetryLoop implements Loop {
   }
 
   /**
-   * Makes those claimed deliveries due again for which no attempt could be made. They are due now and keep their order.
-   * They are not claimed again and again, because nothing is claimed for a full endpoint. Mails wait longer, because
-   * all mails go to one server.
+   * Makes claimed deliveries due again if no attempt could be made for them. They are due immediately and keep their
+   * order. This does not repeat without end, because nothing is claimed for an endpoint that accepts no more requests
+   * now. Mails wait longer, because all mails go to one server.
    */
   private async returnUnattempted({ byMail, noRoom }: Group): Promise<void> {
     await returnPending(

@@ -18,8 +18,8 @@ const alerts: Aggregate<AlertsState, AlertEvent, AlertDecision> = {
 };
 
 /**
- * Appends decisions about the alerts of a keyword to ALERTS. If another replica has appended meanwhile, the decision is
- * made again.
+ * Appends decisions about the alerts of a keyword to ALERTS. If another replica has appended a decision meanwhile, this
+ * decision is made again.
  */
 @Injectable()
 export class AlertDecisions {

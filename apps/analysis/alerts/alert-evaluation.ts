@@ -26,8 +26,8 @@ import { BIN_MS, binOf, lengthOf, type Window } from './windows.js';
 /** A window that ended longer ago than this fires no alert, because its mentions came too late. */
 const MAX_WINDOW_AGE_MS = 24 * 3_600_000;
 /**
- * Maximum number of levels in memory. A level is kept for five minutes: it depends only on earlier windows, whose counts
- * rarely change.
+ * Maximum number of levels in memory. A level is the number of mentions with which an alert fires. It is kept for five
+ * minutes, because it depends only on earlier windows, whose counts rarely change.
  */
 const LEVELS_KEPT = 20_000;
 /**
@@ -202,7 +202,10 @@ export class AlertEvaluation {
   }
 }
 
-/** Returns the start of the first bin that is evaluated, in ms: the first change, or 24 hours ago if that is later. */
+/**
+ * Returns the start of the first bin that is evaluated, in ms: the bin of the earliest new mention, or 24 hours ago if
+ * that is later.
+ */
 function sinceOf({ changedFrom = Infinity }: AlertTurn, now: number): number {
   return Math.max(changedFrom, binOf(now - MAX_WINDOW_AGE_MS));
 }

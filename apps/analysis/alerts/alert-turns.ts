@@ -21,7 +21,7 @@ export interface EvaluatedTurn {
   nextAt: number | undefined;
 }
 
-/** Claims the turns that are due. Those that have been due for the longest time come first. */
+/** Claims the turns that are due. The turns that have been due for the longest time come first. */
 export async function claimTurns(database: Database, limit: number): Promise<AlertTurn[]> {
   const [rows]: [{ keyword_id: string; changed_from: Date | null; changes: number }[]] = await database.query(
     `UPDATE alert_turns SET due_at = now() + make_interval(secs => ${CLAIM_SECONDS})
@@ -48,7 +48,7 @@ export async function postponeTurns(database: Database, turns: readonly AlertTur
 
 /**
  * Ends the claims of evaluated turns. A keyword that has changed meanwhile is due again after `NEXT_TURN_SECONDS`. The
- * others are due at `nextAt`, or not at all if it is undefined.
+ * others are due at `nextAt`, or not at all if `nextAt` is undefined.
  */
 export async function finishTurns(database: Database, evaluated: readonly EvaluatedTurn[]): Promise<void> {
   if (evaluated.length === 0) return;

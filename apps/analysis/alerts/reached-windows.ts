@@ -4,7 +4,7 @@ import type { CountedSeries } from './counted-series.js';
 import { MIN_SPIKE_MENTIONS, levelOf } from './level.js';
 import { baselinesOf, BIN_MS, isKnown, windowOf, type Window } from './windows.js';
 
-/** After this number of windows, other work of the process gets its turn. */
+/** After this number of windows, other work of the process can run. */
 const BINS_IN_A_ROW = 50;
 
 /** A search of a keyword. */

@@ -15,7 +15,7 @@ const mention = (id: string, text = `text of ${id}`): AnalysedMention => ({
   own: text,
 });
 
-/** Every text has the same meaning. Mentions without text have none. */
+/** Every text has the same vector. Mentions without text have no vector. */
 const mentions = {
   withVectors: async (all: readonly AnalysedMention[]) =>
     all

@@ -3,8 +3,8 @@ import type { LlmReading } from '#llm';
 const MAX_CHARACTERS = 400;
 
 /**
- * Returns a question to a language model, which asks for one sentence that summarises several similar sentences. The
- * cited mentions are chosen before the model is asked. The model only writes the sentence; it cannot cite other
+ * Returns a question to a language model. The question asks for one sentence that summarises several similar sentences.
+ * The cited mentions are chosen before the model is asked. The model only writes the sentence; it cannot cite other
  * mentions.
  * @param instruction what the summary is about; empty: everything
  */

@@ -150,7 +150,7 @@ export class BacktestsHandler {
     const summary = new BacktestSummary();
     for await (const items of this.mentions.testAll(window, definition)) {
       for (const item of items) summary.count(item);
-      // Rules run on the main thread, so other work gets its turn between two parts.
+      // Rules run on the main thread, so other work must be able to run between two parts.
       await new Promise(setImmediate);
     }
     return summary;

@@ -97,7 +97,7 @@ export async function updateTimeZones(database: Database, now: number): Promise<
   );
 }
 
-/** Claims due turns of these modes. Those that have been due for the longest time come first. */
+/** Claims due turns of these modes. The turns that have been due for the longest time come first. */
 export async function claimDueTurns(
   database: Database,
   modes: readonly DigestMode[],

@@ -51,7 +51,7 @@ export function bucketKey(name: string): string {
 }
 
 /**
- * Words that belong to the name of a model if they follow the model's number: in lower case, in upper case, or
+ * Words that belong to the name of a product model if they follow the model's number: in lower case, in upper case, or
  * capitalized.
  */
 const VARIANTS =
@@ -60,13 +60,16 @@ const VARIANTS =
     .flatMap((word) => [word, word.toUpperCase(), word.charAt(0).toUpperCase() + word.slice(1)])
     .join('|');
 /**
- * Matches a model: up to two words with a capital letter, a token with a number, and up to three words of `VARIANTS`.
+ * Matches the name of a product model: up to two words with a capital letter, a token with a number, and up to three
+ * words of `VARIANTS`.
  */
 const MODEL = new RegExp(
   String.raw`((?:(?:\p{Lu}|[a-z]\p{Lu})\p{L}{0,20} ){0,2})(\p{L}{0,12}-?\d{1,4}\p{L}{0,3})((?: (?:${VARIANTS})\b){0,3})`,
   'gu',
 );
-/** Matches the part of a model's name that follows the name of the subject: ` S24 Ultra`, ` Note 5`, `15 Pro`. */
+/**
+ * Matches the part of a product model's name that follows the name of the subject: ` S24 Ultra`, ` Note 5`, `15 Pro`.
+ */
 const REST_OF_MODEL = new RegExp(
   String.raw`^(?:[ -]\p{Lu}\p{L}{1,15}){0,2}[ -]?(?:\p{L}{0,4}-?\d{1,4}\p{L}{0,3})(?![.,:]?\d)(?: (?:${VARIANTS})\b){0,3}`,
   'u',
@@ -102,7 +105,10 @@ function positionsOf(text: string, name: string): number[] {
   return positions;
 }
 
-/** Returns the model in a text that begins with the name of the subject: `Galaxy S24 Ultra is …`. */
+/**
+ * Returns the name of the product model at the start of a text, for example of `Galaxy S24 Ultra is …`. The text must
+ * begin with the name of the subject.
+ */
 function modelIn(text: string, name: string): string | undefined {
   const rest = text.slice(name.length);
   const model = REST_OF_MODEL.exec(rest)?.[0];

@@ -14,8 +14,8 @@ const LEASE_SECONDS = 10;
  */
 const LONG_WAIT_MS = 1_000;
 /**
- * The next slot is kept for a turn until this time after the turn should ask again. A turn that has not asked until
- * then no longer waits, or its replica has died.
+ * The next slot is kept for a turn at most this long after the time when the turn should ask again. A turn that has not
+ * asked by then no longer waits, or its replica has died.
  */
 const NEXT_GRACE_MS = 2_000;
 

@@ -31,9 +31,9 @@ export interface RetryLater {
   waitMs: number;
 }
 
-/** Maximum length of an item's text in a request for an analysis or a bucket, which can contain other items. */
+/** Maximum length of an item's text in a request for an analysis or a bucket. The request can contain other items. */
 const BATCH_CHARACTERS = 2_000;
-/** Maximum length of an item's text in a request for an agent step, which contains no other item. */
+/** Maximum length of an item's text in a request for an agent step. The request contains no other item. */
 const STEP_CHARACTERS = 12_000;
 
 /** Asks the model about the questions of one watch. */

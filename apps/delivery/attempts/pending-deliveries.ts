@@ -125,8 +125,9 @@ export async function waitingTimes(
 }
 
 /**
- * Makes claimed rows due again if no attempt was made for them. With `in order`, they are due now, and the oldest is
- * claimed first.
+ * Makes claimed rows due again if no attempt was made for them.
+ * @param dueAt `in order`: the rows become due at the times when their deliveries were created, so they can be claimed
+ *   immediately, the oldest first
  */
 export async function returnPending(
   database: Database,

@@ -8,8 +8,8 @@ import type { Logger } from '#telemetry';
 import { ChannelDecisions } from './channel-decisions.js';
 
 /**
- * Encrypts the secrets of all channels with the present MASTER_KEY if the setting also contains an earlier key. Runs at
- * the start. After a crash, the next start encrypts the remaining secrets.
+ * Encrypts the secrets of all channels with the present MASTER_KEY if the setting also contains an earlier key. Runs
+ * when the service starts. After a crash, the next start encrypts the remaining secrets.
  */
 @Injectable()
 export class ChannelSecretsReseal implements OnModuleInit {

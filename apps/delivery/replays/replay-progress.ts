@@ -56,7 +56,7 @@ interface Row {
   claim: string;
 }
 
-/** Claims replays that are due. Those that have been due for the longest time come first. */
+/** Claims replays that are due. The replays that have been due for the longest time come first. */
 export async function claimReplays(database: Database, max: number): Promise<ClaimedReplay[]> {
   const [rows]: [Row[]] = await database.query(
     `UPDATE replays SET claim = $2, due_at = now() + make_interval(secs => $3)

@@ -28,9 +28,9 @@ interface Subject {
 const MAX_PASSES = 5;
 
 /**
- * Pauses the keywords and watches that exceed the limits of an account's plan, and resumes those that fit again. The
- * oldest use the plan first. A keyword or watch is paused if it does not fit beside the older ones that fit, or if the
- * plan does not allow its intervals or terms.
+ * Pauses the keywords and watches that exceed the limits of an account's plan, and resumes the keywords and watches
+ * that fit again. The oldest keywords and watches use the plan first. A keyword or watch is paused if too little of the
+ * plan is left for it, or if the plan does not allow its intervals or terms.
  */
 @Injectable()
 export class PlanEnforcement {

@@ -1,6 +1,6 @@
 import { cut, fitted, moreLine, withoutPings, type Entry, type Message, type Section } from '../message.js';
 
-/** A run of text. Teams does not parse Markdown in a run. */
+/** A run: a part of a paragraph, with one format. Teams does not parse Markdown in a run. */
 export interface TextRun {
   type: 'TextRun';
   text: string;
