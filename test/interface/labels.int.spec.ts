@@ -48,7 +48,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     expect(await listed('sentiment=negative')).toContain(id);
   });
 
-  it('stores corrections, and the account can read how accurate its readings are according to them [readings.accuracy, readings.min-relevance-filter]', async () => {
+  it('stores corrections, and the account can read how often its readings agree with the corrections [readings.accuracy, readings.min-relevance-filter]', async () => {
     const eve = await scene.service.tenant();
     const made = { reader: 'local', reader_model: 'm', reader_version: '1' };
     const read = async (sentiment: string, relevance: number) => {

@@ -187,7 +187,7 @@ it('an alert is published once, even if its message is delivered again [alerts.o
   const subject = subjectOf('ALERTS', scene.accountId, scene.keywordId);
   const again = (await fixture.store.read('ALERTS', subject)).map((one) => ({ ...one, redelivered: true }));
   // For two minutes NATS drops a message whose id is repeated, so the test counts the messages that the handler
-  // publishes, not those that are stored.
+  // publishes, not the stored messages.
   const publish = jest.spyOn(fixture.store, 'publishAll');
   const publishedNow = async () => {
     publish.mockClear();

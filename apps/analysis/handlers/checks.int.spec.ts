@@ -37,7 +37,7 @@ describe('a check', () => {
       [scene.keywordId, mute],
     );
     // For two minutes NATS drops a message whose id is repeated, so the test counts the messages that the handler
-    // publishes, not those that are stored.
+    // publishes, not the stored messages.
     const publish = jest.spyOn(fixture.store, 'publishAll');
     await fixture.handler(() => POSITIVE, {}).handle(check, true);
     expect(publish.mock.calls.flatMap(([messages]) => messages)).toEqual([]);

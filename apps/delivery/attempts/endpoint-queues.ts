@@ -35,8 +35,8 @@ interface EndpointQueue {
 /**
  * Limits the concurrent requests to each endpoint, so that an endpoint that hangs delays only its own deliveries. Also
  * limits the concurrent requests to all endpoints together: the endpoints take turns. A slow request does not count
- * towards this common limit. Two kinds of deliveries are not attempted, and their callbacks get no result: those whose
- * endpoint is slow and has no free place, and those that are cancelled before they start.
+ * towards this common limit. Two kinds of deliveries are not attempted, and their callbacks get no result: deliveries
+ * whose endpoint is slow and has no free place, and deliveries that are cancelled before they start.
  */
 export class EndpointQueues {
   private readonly queues = new Map<string, EndpointQueue>();
