@@ -55,7 +55,7 @@ const APPLIED_POLL_MS = 20;
  * between append and projection, the durable consumer updates the projection.
  * @returns the state after the command; the present state if the command is a repetition or changes nothing
  * @throws Refusal from `read` or `decide`; `too-large` when the decision is too large for a message; `conflict` when
- *   other writers keep changing the subject at five attempts
+ *   another writer has changed the subject during each of five attempts
  * @throws Outage if the tables belong to another release that does not apply the decision within 10 s
  */
 export async function execute<S, E, D extends Decision<E>, R = undefined>(
@@ -106,8 +106,8 @@ async function decideAndAppend<S, E, D extends Decision<E>, R>(
   let state = aggregate.initial;
   let seq = 0;
   let repeated = false;
-  // The position is locked before the append, so that the consumer of the message waits for this command, and this
-  // command never waits for the consumer.
+  // The position is locked before the append. So if the consumer gets the appended message early, the consumer waits for
+  // this command, and this command does not wait for the consumer.
   const [, positions, read] = await together([
     lockAccount(tx, accountId),
     lockPositions(tx, projection, new Map([[subject, 0]])),

@@ -279,10 +279,13 @@ describe('a rebuild', () => {
     ['CREATE VIEW v AS SELECT * FROM tallies', 'the view v reads it'],
     ['CREATE TABLE more (id text REFERENCES tallies)', 'the table more refers to it'],
     ['ALTER TABLE tallies ADD COLUMN n serial', 'the column n takes its default from a sequence'],
-  ])('is refused with the reason if the exchange would lose something: %s', async (statement, reason) => {
-    await database.query(statement);
-    await expect(rebuildProjection(database, bus, tallies(1))).rejects.toThrow(
-      `tallies-v1 cannot be rebuilt beside its table tallies: ${reason}`,
-    );
-  });
+  ])(
+    'is refused with the reason if the exchange of the table would lose something: %s',
+    async (statement, reason) => {
+      await database.query(statement);
+      await expect(rebuildProjection(database, bus, tallies(1))).rejects.toThrow(
+        `tallies-v1 cannot be rebuilt beside its table tallies: ${reason}`,
+      );
+    },
+  );
 });

@@ -68,7 +68,7 @@ describe('the event store', () => {
     expect((await texts(one)).length).toBe(1);
   });
 
-  it('appends to many subjects in one call, and returns the messages whose condition does not hold', async () => {
+  it('appends to several subjects in one call, and returns the messages whose condition does not hold', async () => {
     const [one, other] = [subject(), subject()];
     const first = await store.append(one, bytes('a'), 0, newId());
     const message = (of: string, expectedSeq: number) => {
@@ -110,7 +110,7 @@ describe('the event store', () => {
     expect(await texts(one)).toEqual(['b']);
   });
 
-  it('stores the predecessor of each message, and none for an append without a condition', async () => {
+  it('stores the sequence of the preceding message with each message that is appended with a condition', async () => {
     const one = subject();
     const first = await store.append(one, bytes('a'), 0, newId());
     const second = await store.append(one, bytes('b'), first, newId());

@@ -2,7 +2,7 @@ import { streamOf } from '#messaging';
 import { beginSpan, currentTraceparent, endSpan, SpanKind, stepOf, type Span } from '#telemetry';
 import type { Unstored } from './publish-window.js';
 
-/** The spans of messages that are published together: one span for each recorded step that caused some of them. */
+/** The spans of messages that are published together: one for each `cause` of messages whose trace is recorded. */
 export class PublishSpans {
   private readonly current = currentTraceparent();
   private readonly spans = new Map<string | undefined, Span | undefined>();

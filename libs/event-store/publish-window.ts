@@ -6,7 +6,7 @@ export interface Unstored {
   subject: string;
   data: Uint8Array;
   msgId: string;
-  /** `traceparent` of the step that caused the message; default: the running step. It is sent as a header. */
+  /** `traceparent` of the work that caused the message; default: the current work. The message continues its trace. */
   cause?: string | undefined;
   /**
    * The message is stored only if this is the sequence of its subject's last message (0: the subject has no message).
@@ -24,7 +24,7 @@ const ANSWERS_WITHIN_MS = 15_000;
 
 /** The result of publishing a window of messages. */
 export interface WindowResult<T> {
-  /** Messages that were not stored, or whose result is unknown. */
+  /** Messages that were not stored for another reason than those in `conflicting`, or whose result is unknown. */
   unanswered: T[];
   /**
    * Messages with an `expectedSeq` that this call has not stored, because `expectedSeq` is wrong or because their id
@@ -32,12 +32,13 @@ export interface WindowResult<T> {
    */
   conflicting: T[];
   /**
-   * The last reason for an unanswered message: the server's own text, or that no answer came in time. Without meaning
-   * if every message was answered.
+   * The last reason for a message in `unanswered`: the server's own text, or that no answer came in time. Without
+   * meaning if `unanswered` is empty.
    */
   fault: string;
   /**
-   * True: the server answered and refused at least one message. False: it did not answer, or cannot store anything now.
+   * True if the server refused at least one message for a reason that is neither a conflict nor an outage. False if all
+   * messages in `unanswered` got no answer, or if the server cannot store anything now.
    */
   refused: boolean;
 }
@@ -99,7 +100,10 @@ export function publishWindow<T extends Unstored>(
 
 interface ServerRefusal {
   reason: string;
-  /** True for the code 503: no leader, no resources, a start, or no stream. The message itself is not at fault. */
+  /**
+   * True for the code 503: the stream does not exist or has no leader, or the server is starting or lacks resources. The
+   * message itself is not at fault.
+   */
   isOutage: boolean;
 }
 

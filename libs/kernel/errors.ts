@@ -27,7 +27,7 @@ export type RefusalKind =
   | 'unavailable';
 
 /**
- * An error for the caller: its kind, a machine code, a message for people.
+ * An error for the caller: its kind, a code for programs, a message for people.
  * Any other error is a defect or an outage, and the caller gets `internal` or `unavailable` without its text.
  */
 export class Refusal extends Error {

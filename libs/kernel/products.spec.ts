@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { addProducts } from './products.js';
 
-it('returns exactly the same sums as a loop over single rows', () => {
+it('addProducts computes exactly the same sums as a loop over single rows', () => {
   const floats = (length: number) =>
     fc
       .array(fc.float({ noNaN: true, min: -1e6, max: 1e6 }), { minLength: length, maxLength: length })

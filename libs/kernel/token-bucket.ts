@@ -17,7 +17,7 @@ export class TokenBucket {
 
   /**
    * Takes a token. If no token is left, takes the next token that becomes available.
-   * @returns the time in ms until the token can be used; 0 if one was left
+   * @returns the time in ms until the token can be used; 0 if a token was left
    */
   take(nowMs: number): number {
     const waitMs = this.waitMs(nowMs);

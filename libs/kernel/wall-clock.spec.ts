@@ -12,7 +12,7 @@ it.each([
   // The hour after clocks went back, and the hour before they go forward.
   ['2026-10-25T03:30', 'Europe/Berlin', '2026-10-25T02:30:00.000Z'],
   ['2026-03-29T01:30', 'Europe/Berlin', '2026-03-29T00:30:00.000Z'],
-  // The hour that clocks skip, the second instance of the hour that occurs twice, and the hour before such an hour.
+  // The hour that clocks skip, an hour that occurs twice, and the hour before an hour that occurs twice.
   ['2026-03-29T02:30', 'Europe/Berlin', '2026-03-29T01:30:00.000Z'],
   ['2026-10-25T02:30', 'Europe/Berlin', '2026-10-25T01:30:00.000Z'],
   ['2026-11-01T00:30', 'America/New_York', '2026-11-01T04:30:00.000Z'],
@@ -20,17 +20,20 @@ it.each([
   expect(new Date(instantIn(text, zone)).toISOString()).toBe(instant);
 });
 
-it.each(['2026-07-01', '2026-12-01'])('an hour that occurs twice is the same instant on %s', (today) => {
-  const { now } = Settings;
-  Settings.now = () => Date.parse(today);
-  try {
-    expect(new Date(instantIn('2026-10-25T02:30', 'Europe/Berlin')).toISOString()).toBe(
-      '2026-10-25T01:30:00.000Z',
-    );
-  } finally {
-    Settings.now = now;
-  }
-});
+it.each(['2026-07-01', '2026-12-01'])(
+  'a time that occurs twice gives the same instant if today is %s',
+  (today) => {
+    const { now } = Settings;
+    Settings.now = () => Date.parse(today);
+    try {
+      expect(new Date(instantIn('2026-10-25T02:30', 'Europe/Berlin')).toISOString()).toBe(
+        '2026-10-25T01:30:00.000Z',
+      );
+    } finally {
+      Settings.now = now;
+    }
+  },
+);
 
 it.each([
   ['Europe/Berlin', true],

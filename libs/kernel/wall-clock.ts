@@ -2,8 +2,8 @@ import { DateTime, IANAZone } from 'luxon';
 
 /**
  * Returns the instant of an ISO 8601 date-time. A time without an offset is local time in the zone. A local time that
- * is skipped when clocks go forward is moved by the length of the gap. Of a local time that occurs twice when clocks go
- * back, the second instant is returned.
+ * is skipped when clocks go forward is moved by the length of the gap. For a local time that occurs twice when clocks go
+ * back, the function returns the second instant.
  * @param timeZone IANA
  * @returns milliseconds since 1970; NaN if the text is not a date-time
  */
@@ -20,7 +20,7 @@ export function isTimeZone(text: string): boolean {
   return /^[A-Za-z]/.test(text) && IANAZone.isValidZone(text);
 }
 
-/** Returns whether an ISO 8601 date-time contains an offset, so that it is an instant without a time zone. */
+/** Returns whether an ISO 8601 date-time contains an offset. Such a date-time is an instant; it needs no time zone. */
 export function hasOffset(text: string): boolean {
   return /(Z|T.*[+-]\d{2}:?\d{2}| .*[+-]\d{2}:?\d{2})$/.test(text);
 }

@@ -43,9 +43,12 @@ class DurableLoop implements RunningDurable {
   private readonly finished: Promise<unknown>;
   /** Messages whose outcome comes later. */
   private readonly late = new Set<Promise<void>>();
-  /** Messages that were handled alone, so that no other message can be at fault. */
+  /** Messages that were handled alone. If such a message fails, no other message can be at fault. */
   private readonly alone = new WeakSet<JsMsg>();
-  /** Handles late messages one after the other, because a failing store must not get all of them at the same time. */
+  /**
+   * Handles messages again whose later outcome was rejected: one after the other, because a failing store must not get
+   * all of them at the same time.
+   */
   private readonly lateAlone = new PQueue({ concurrency: 1 });
   private stopping = false;
 
@@ -111,8 +114,7 @@ class DurableLoop implements RunningDurable {
       return await arriveShared(shared, causes, () => this.durable.handle(part));
     } catch (error) {
       if (this.stopping) {
-        // It is possible that the stop has closed what the handler needs. The messages are not at fault, so trying each
-        // one is useless.
+        // Probably the stop has closed what the handler needs. Then trying each message alone would fail too.
         this.log.warn(
           { err: error, messages: part.length },
           'interrupted by the stop; the messages are delivered again',

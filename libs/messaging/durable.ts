@@ -50,10 +50,11 @@ export const FEW_WRITES = { lingerMs: 200, everyMs: 500 } as const;
 
 /**
  * Handles one batch. Returns one outcome for each message, in order. A message whose outcome comes later stays
- * unacknowledged, and does not delay the next batch. A message without an outcome is retried. If the handler throws, or
- * a later outcome is rejected, the handler is called again for each of these messages separately. A message for which
- * the handler fails alone is retried or parked. During a stop, a message that fails is only retried. If the handler
- * sends messages because of one message, they belong to the trace of that message: see `causeOf` of telemetry.
+ * unacknowledged, and does not delay the next batch. A message without an outcome is retried. If the handler throws for
+ * several messages, it is called again for each of them separately. If the later outcome of one of several messages is
+ * rejected, the handler is called again for this message. A message that fails alone is retried or parked. During a
+ * stop, a message that fails is only retried. If the handler sends messages because of one message, they belong to the
+ * trace of that message: see `causeOf` of telemetry.
  */
 export type BatchHandler = (batch: readonly JsMsg[]) => Promise<(Outcome | Later)[]>;
 

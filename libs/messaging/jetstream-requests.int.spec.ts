@@ -71,7 +71,7 @@ describe('the state of a consumer', () => {
     expect(await consumerInfo(bus, 'EVENTS', 'nobody')).toBeUndefined();
   });
 
-  it('is an error if the connection is closed, so that nobody takes the consumer for absent', async () => {
+  it('cannot be read if the connection is closed: the request fails, and does not return undefined', async () => {
     const closed = await connectBus(stores.natsUrl, 'closed', createLogger('spec', 'silent'));
     await closed.close();
     await expect(consumerInfo(closed, 'EVENTS', 'nobody')).rejects.toThrow();

@@ -2,7 +2,10 @@ import type { JsMsg } from '@nats-io/jetstream';
 import type { ConsumerOptions } from './durable.js';
 import { done, retry, type Outcome } from './outcome.js';
 
-/** How old a purge is when `erase` runs again: older than any work that can write for the keyword after the purge. */
+/**
+ * Age of a purge when `erase` runs again, in ms. The second run deletes what work that was running at the time of the
+ * purge has written since.
+ */
 const SECOND_PASS_AFTER_MS = 20_000;
 /** Maximum time of one run: deleting a keyword with years of checks and events takes long. */
 const ERASE_WITHIN_MS = 1_800_000;

@@ -39,7 +39,7 @@ export const STREAMS = {
 /** The name of a stream. */
 export type StreamName = keyof typeof STREAMS;
 
-/** Returns the subject of a fact: `events.<account>.<watch>`. */
+/** Returns the subject of a fact, for example `events.<account>.<watch>`. */
 export function subjectOf(stream: StreamName, ...tokens: readonly string[]): string {
   return [stream.toLowerCase(), ...tokens].join('.');
 }

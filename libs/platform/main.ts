@@ -22,11 +22,11 @@ interface Running extends Pick<RunningService, 'stop'> {
 }
 
 /**
- * Runs a program: starts it, waits for SIGINT or SIGTERM, stops it. A signal during the start aborts `stopping` and
- * waits until everything that was started is stopped again. An error at the start prints its message and exits with
- * code 1; only LOG_LEVEL=debug adds the stack trace, and never for a wrong setting. If `givenUp` resolves, the program
- * prints one sentence and exits with code 1 as well, so that a supervisor restarts it. With `--help` it prints how to
- * start a service.
+ * Runs a program: starts it, waits for SIGINT or SIGTERM, stops it. A signal during the start aborts `stopping`; the
+ * program then exits after everything that was started is stopped again. After an error at the start, the program
+ * prints the message of the error and exits with code 1. It prints the stack trace only with LOG_LEVEL=debug, and never
+ * for a wrong setting. If `givenUp` resolves, the program prints one sentence and exits with code 1 as well, so that a
+ * supervisor restarts it. With `--help` it prints how to start a service.
  */
 export async function runProgram<C extends { SHUTDOWN_GRACE_MS: number }>(
   readConfig: () => C,
@@ -60,7 +60,10 @@ export async function runProgram<C extends { SHUTDOWN_GRACE_MS: number }>(
   }
 }
 
-/** Waits for a stop signal, or until the program cannot continue; then returns the reason. */
+/**
+ * Waits for a stop signal, or until the program cannot continue.
+ * @returns the reason why it cannot continue; undefined after a stop signal
+ */
 async function endOf(stopping: AbortSignal, running: Running | undefined): Promise<Error | undefined> {
   const asked = once(stopping, 'abort').then(() => undefined);
   return running?.givenUp ? Promise.race([asked, running.givenUp]) : asked;
@@ -85,7 +88,7 @@ function startStopTimer(graceMs: number): void {
     console.error('The stop took too long. Work that was still running was interrupted.');
     process.exit(1);
   }, graceMs + AFTER_GRACE_MS).unref();
-  // Interrupted work can reject without a listener. That must not end the stop halfway.
+  // Interrupted work can fail with an unhandled rejection, which by default would end the process during the stop.
   process.on('unhandledRejection', () => undefined);
 }
 

@@ -11,10 +11,10 @@ import { storedSecrets } from './stored-secrets.js';
 const SEALED = 'earshot';
 
 /**
- * Checks that the key can decrypt this installation's secrets. With another key no webhook could be signed, and every
- * event would be parked. The first start stores an encrypted value, and later starts must be able to decrypt it. If
- * Postgres is empty and the streams are not, the key must be able to decrypt an account's secret in the streams.
- * @throws SettingsError if the key cannot decrypt them
+ * Checks that the key can decrypt this installation's secrets. With another key, no webhook could be signed. The first
+ * start stores an encrypted value, and later starts must be able to decrypt it. If Postgres is empty and the streams are
+ * not, the key must be able to decrypt the signing secret of the first account in the streams.
+ * @throws SettingsError if the key cannot decrypt the value or the signing secret
  */
 export async function checkMasterKey(
   { database, store, bus }: Pick<Platform, 'database' | 'store' | 'bus'>,
@@ -34,7 +34,8 @@ export async function checkMasterKey(
 }
 
 /**
- * Stores the value for later checks, encrypted with the current key, if every secret is encrypted with that key.
+ * Stores the value for later checks (`checkMasterKey`), encrypted with the current key, if every secret is encrypted
+ * with that key.
  * Billing and delivery call this function after each has encrypted its secrets, so the service that finishes last
  * stores the value.
  */
@@ -59,8 +60,9 @@ export async function sharedReportKey(database: Database): Promise<string | unde
 }
 
 /**
- * Returns whether all secrets of this installation are encrypted with this key; false before the first start.
- * @param masterKey a single key: with several keys, the result says only that one of them fits
+ * Returns whether all secrets of this installation are encrypted with this key; false before the first start. After a
+ * rotation, this is the case when `renewKeyCheck` has stored the value.
+ * @param masterKey the newest key alone: with several keys, the result says only that one of them fits
  */
 export async function isOnlyKey(database: Database, masterKey: string): Promise<boolean> {
   const check = await keyCheckOf(database);

@@ -65,7 +65,8 @@ export interface ServiceDefinition {
   /** Options of its HTTP server that differ from the default. */
   server?(log: Logger): FastifyServerOptions;
   /**
-   * Adds the service's HTTP interface to the Nest application. A service without this function has health checks only.
+   * Adds the service's HTTP interface to the Nest application. A service without this function has only the routes of
+   * `HealthController`.
    */
   http?(app: NestFastifyApplication): Promise<void> | void;
 }
@@ -103,8 +104,8 @@ function platformModule(platform: Platform): DynamicModule {
 }
 
 /**
- * Makes the dynamic module of a service from its parts. Commands and consumers are its controllers. `work.list` makes
- * the list of its loops from the providers in `work.inject`.
+ * Makes the dynamic module of a service from its parts. Its controllers handle commands and consumers. `work.list`
+ * makes the list of its loops from the providers in `work.inject`.
  */
 export function serviceModule(
   module: NonNullable<DynamicModule['module']>,

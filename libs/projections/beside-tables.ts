@@ -99,9 +99,10 @@ async function definitionsOf(tx: Tx, schema: string, table: string): Promise<str
 }
 
 /**
- * Waits until nobody uses positions or the tables, and blocks everybody else until the transaction ends.
- * @param waitMs maximum time for each lock, in ms. Then the wait fails with 55P03, so that the rebuild gives up before
- *   Postgres looks for deadlocks
+ * Waits until no other transaction uses the positions of projections or these tables, and blocks all others until the
+ * transaction ends.
+ * @param waitMs maximum time for each lock, in ms. Then Postgres returns the error 55P03 (lock not available), and the
+ *   rebuild gives up before Postgres looks for deadlocks
  */
 export async function lockLiveTables(tx: Tx, tables: readonly string[], waitMs: number): Promise<void> {
   await tx.query(`SET LOCAL lock_timeout = ${waitMs}`);

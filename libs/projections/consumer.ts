@@ -45,7 +45,7 @@ export async function applyBatch(
   projection: Projection,
   batch: readonly JsMsg[],
 ): Promise<Outcome[]> {
-  // Commands apply their own decisions, so usually nothing is left to apply or to lock.
+  // A command applies its own decision. So for streams of decisions, usually nothing is left to apply or to lock.
   const known = await positionsOf(
     database.manager,
     projection.name,

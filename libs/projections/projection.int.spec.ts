@@ -121,7 +121,7 @@ it('a projection stores no position of a batch whose rows could not be written',
   expect(await apply([message('a', 1), message('b', 2)])).toEqual(['applied', 'applied']);
 });
 
-it('a projection gives each message its predecessor, the last applied sequence of its subject, also if the caller does not know it', async () => {
+it('a projection passes each message to `apply` with the last applied sequence of its subject as `predecessor`, also if the caller passes 0', async () => {
   const seen: [string, number, number][] = [];
   const recording: Projection = {
     ...log,

@@ -9,7 +9,7 @@ export interface ProjectedMessage {
   data: Uint8Array;
   /** Sequence of the previous message on the subject; 0 for the first, or if the caller does not know the sequence. */
   predecessor: number;
-  /** `traceparent` of the step that caused the message, if there is one. */
+  /** `traceparent` of the work that caused the message, if it is known. */
   cause?: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface Projection<Content = unknown> extends Pick<ConsumerOptions, 'li
   subjects?: string;
   /**
    * Default 1. A start with a higher version builds new tables beside the old ones, or fails without `rebuild`.
-   * Increase the version whenever `apply` changes so that the same messages lead to other rows.
+   * Increase the version when you change `apply` and it then makes other rows from the same messages.
    */
   version?: number;
   /**

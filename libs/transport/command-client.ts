@@ -15,7 +15,7 @@ interface Command {
   timeoutMs: number;
 }
 
-/** Sends commands to services: the client of `NatsStrategy`. */
+/** Sends commands to services, which answer them with `NatsStrategy`. */
 export class CommandClient extends ClientProxy {
   constructor(private readonly bus: Bus) {
     super();
@@ -25,8 +25,8 @@ export class CommandClient extends ClientProxy {
    * Sends a command and waits for its reply.
    * @param timeoutMs how long to wait, in ms; default 10 s
    * @throws Refusal from the service; `too-large` for a command that is larger than a message can be; `internal` if the
-   *   handler failed with another error; `unavailable` if the service is not running, does not answer in time or
-   *   answers nothing, or if the connection to NATS fails
+   *   handler failed with another error; `unavailable` if the service is not running, does not answer in time or sends
+   *   an empty reply, if a store of the service cannot be reached, or if the connection to NATS fails
    */
   request<I extends DescMessage, O extends DescMessage>(
     type: CommandType<I, O>,
@@ -47,8 +47,7 @@ export class CommandClient extends ClientProxy {
   }
 
   protected publish({ pattern, data }: ReadPacket<Command>, callback: (packet: WritePacket) => void) {
-    // Nest's types support only patterns of JSON.
-    const type = pattern as unknown as CommandType;
+    const type = pattern as CommandType;
     const attributes = { 'rpc.system.name': 'nats', 'rpc.method': type.subject };
     inSpan(type.subject, SpanKind.CLIENT, attributes, () => this.exchange(type, data)).then(
       (response) => callback({ response, isDisposed: true }),

@@ -93,7 +93,7 @@ describe('a command', () => {
   });
 
   it.each([new Error('column "secret" does not exist'), 'a string', undefined])(
-    'returns `internal` without the text of an error that is not a refusal (%s)',
+    'returns `internal` without the text of an error that is neither a refusal nor an outage (%s)',
     async (defect) => {
       const broken = retiring(() => Promise.reject(defect as Error));
       expect(await served(broken, () => refusalOf(ask()))).toEqual({
@@ -270,11 +270,11 @@ describe('the messages of a command', () => {
   });
 });
 
-describe('a command that is served at run time', () => {
+describe('a command that `serve` has added', () => {
   const lookup = () =>
     client.request(lookupCommand('reddit'), create(LookUpSchema, { source: 'reddit', operation: 'user' }));
 
-  it('is answered while it is served, and not after it is stopped', async () => {
+  it('is answered until its own `stop` is called, and not afterwards', async () => {
     const strategy = new NatsStrategy(bus, log);
     const served = strategy.serve(lookupCommand('reddit'), async ({ operation }) =>
       create(LookedUpSchema, { bodyJson: operation }),
@@ -286,7 +286,7 @@ describe('a command that is served at run time', () => {
     expect(await strategy.stop(1000)).toEqual([]);
   });
 
-  it('is not answered any more after the strategy has stopped', async () => {
+  it('is not answered after the whole strategy has stopped', async () => {
     const strategy = new NatsStrategy(bus, log);
     strategy.serve(lookupCommand('reddit'), async () => create(LookedUpSchema));
     await bus.nc.flush();

@@ -108,7 +108,7 @@ describe('a consumer of a controller', () => {
     expect(await lastParkedReason()).toEqual(['cannot be read']);
   });
 
-  it('works within the trace of its messages', async () => {
+  it('handles a message within the trace of the message', async () => {
     let traceId: string | undefined;
     const replica = await startReplica(
       bus,

@@ -60,8 +60,8 @@ export class NatsStrategy extends Server implements CustomTransportStrategy {
   }
 
   /**
-   * Answers one more type of command until the returned object is stopped. This is for commands whose subject depends
-   * on the lanes or resources of this replica. `stop` waits for accepted commands.
+   * Answers one more type of command until the returned object is stopped. This is for commands that a replica answers
+   * only at times, for example lookups while it holds a lane. `stop` waits for accepted commands.
    */
   serve<I extends DescMessage, O extends DescMessage>(
     type: CommandType<I, O>,

@@ -19,7 +19,7 @@ interface Adding {
   events: Added[];
 }
 
-/** A tally. Commands add amounts of at most 100. */
+/** A tally: a total, to which commands add amounts. */
 export const tally: Aggregate<number, Added, Adding> = {
   stream: 'KEYWORDS',
   initial: 0,

@@ -10,7 +10,7 @@ export class UpstreamHealth1763700000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       ALTER TABLE lanes
-        -- Why the upstream is not healthy, for people; empty if it is.
+        -- Why the upstream is not healthy, for people; empty if it is healthy.
         ADD COLUMN trouble text NOT NULL DEFAULT '',
         ADD COLUMN last_success_at timestamptz(3),
         -- Why the lane is blocked, the spent part of daily quotas, and the position in the feed.

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The credit ledger for reads: balances, movements, and reservations for running work. */
+/** The tables of the credit ledger: balances, movements, and reservations for running work. */
 export class Credits1763810000000 implements MigrationInterface {
   readonly name = 'Credits1763810000000';
 

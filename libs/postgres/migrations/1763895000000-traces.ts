@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The `traceparent` of the step that caused a delivery or a watch; null if the trace of that step is not recorded. */
+/** The `traceparent` of the work that caused a delivery or a watch; null if the trace of that work is not recorded. */
 export class Traces1763895000000 implements MigrationInterface {
   readonly name = 'Traces1763895000000';
 

@@ -32,7 +32,7 @@ export class CompactSchedule1763900000000 implements MigrationInterface {
         search_id uuid,
         search_key text NOT NULL,
         last_status text,
-        -- Until the first check: the step of the trace that created the watch. Null if the trace is not recorded.
+        -- Until the first check: of the request that created the watch. Null if the trace of the request is not recorded.
         traceparent text
       );
       -- A read uses all watches of its search, so they are stored together.

@@ -60,7 +60,7 @@ export class Alerts1763950000000 implements MigrationInterface {
         fired_at timestamptz(3) NOT NULL,
         suppressed_until timestamptz(3) NOT NULL,
         ended boolean NOT NULL,
-        -- The end of the last window that reached the level, as far as evaluated.
+        -- The end of the last evaluated window that reached the level of the rule.
         above_until timestamptz(3) NOT NULL,
         PRIMARY KEY (keyword_id, key)
       );

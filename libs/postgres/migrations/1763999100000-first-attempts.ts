@@ -6,7 +6,8 @@ export class FirstAttempts1763999100000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      -- For each event of a channel, delivery checks whether earlier ones wait. A failing channel can have 100,000 other rows.
+      -- For each event of a channel, delivery checks whether earlier messages of the channel wait for their first attempt.
+      -- A failing channel can have 100,000 other rows.
       CREATE INDEX pending_deliveries_unattempted ON pending_deliveries (account_id, endpoint) WHERE attempts = 0;
     `);
   }

@@ -7,7 +7,10 @@ const SEARCH = 'next_due_at, state_at, failures, claim, search_key, source, lane
 const WATCH =
   'check_seq, baseline_at, covered_until, interval_seconds, watch_id, keyword_id, search_id, traceparent';
 
-/** Watches refer to their search and account by a number, and the usual value of a column is null (ADR 36). */
+/**
+ * Watches refer to their search and account by a number. A column that usually has the same value stores null for this
+ * value (ADR 36).
+ */
 export class NumberedSchedule1764000000000 implements MigrationInterface {
   readonly name = 'NumberedSchedule1764000000000';
 
@@ -71,7 +74,7 @@ export class NumberedSchedule1764000000000 implements MigrationInterface {
         watch_id uuid NOT NULL,
         keyword_id uuid,
         search_id uuid,
-        -- The step that created the watch, until its first check; null if its trace is not recorded.
+        -- Until the first check: of the request that created the watch. Null if the trace of the request is not recorded.
         traceparent text
       ) WITH (fillfactor = 95); -- A check changes no index if its page has room.
       -- A read uses all watches of its search, so they are stored together.

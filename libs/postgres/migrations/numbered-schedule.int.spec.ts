@@ -144,7 +144,7 @@ it('the migration rounds a time between two seconds up, and forgets when a compl
   ).toEqual([{ up: true, exact: true, failed_at: null }]);
 });
 
-it('times are whole seconds, rounded down, until 2068; flags are true or null', async () => {
+it('second_of rounds times down to whole seconds, until 2068; flags can only be true or null', async () => {
   expect(
     await database.query(
       `SELECT second_of('2000-01-01 00:00:00Z') AS zero, second_of('2026-03-04 12:00:00.999Z') = second_of('2026-03-04 12:00:00Z') AS down,

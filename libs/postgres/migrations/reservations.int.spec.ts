@@ -104,7 +104,7 @@ it('replicas of the release before the migration continue to work with the state
     expect(await run('reserved', [[account], []])).toEqual([]);
   };
   try {
-    // Postgres uses a general plan from the sixth run of a prepared statement on.
+    // Postgres can use a general plan from the sixth run of a prepared statement on.
     for (let n = 0; n < 6; n += 1) await work();
     await migration.up(runner);
     for (let n = 0; n < 6; n += 1) await work();
