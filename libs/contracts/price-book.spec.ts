@@ -36,11 +36,11 @@ describe('the price book', () => {
     expect(() => limitsOf('gold')).toThrow('the price book has no plan gold');
   });
 
-  it('has the requests a minute of each plan [credits.plan-requests, limits.quota]', () => {
+  it('has the requests a minute of each sold plan [credits.plan-requests, limits.quota]', () => {
     expect(SOLD.map((plan) => limitsOf(plan).requestsPerMinute)).toEqual([60, 350, 700, 1200]);
   });
 
-  it('has the keywords and search slots of each plan [credits.plan-keywords]', () => {
+  it('has the keywords and search slots of each sold plan [credits.plan-keywords]', () => {
     expect(SOLD.map((plan) => [limitsOf(plan).keywords, limitsOf(plan).searchSlots])).toEqual([
       [2, 6],
       [10, 40],
@@ -49,11 +49,11 @@ describe('the price book', () => {
     ]);
   });
 
-  it('has the terms per search of each plan [credits.plan-terms]', () => {
+  it('has the terms per search of each sold plan [credits.plan-terms]', () => {
     expect(SOLD.map((plan) => limitsOf(plan).termsPerSearch)).toEqual([5, 15, 30, 50]);
   });
 
-  it('has the monthly credits of each plan [credits.plan-credits]', () => {
+  it('has the monthly credits of each sold plan [credits.plan-credits]', () => {
     expect(SOLD.map((plan) => limitsOf(plan).monthlyCredits)).toEqual([3_000, 60_000, 250_000, 1_000_000]);
   });
 
@@ -65,7 +65,7 @@ describe('the price book', () => {
     ],
     [['vinted'], [3_600, 600, 180, 60]],
     [['ai_answers'], [86_400, 86_400, 43_200, 21_600]],
-  ])('has the shortest intervals of %j [credits.plan-floors]', (sources, floors) => {
+  ])('has the shortest intervals of the sold plans for %j [credits.plan-floors]', (sources, floors) => {
     for (const source of sources) expect(SOLD.map((plan) => floorSeconds(plan, source))).toEqual(floors);
   });
 

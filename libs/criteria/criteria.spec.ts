@@ -150,7 +150,7 @@ describe('the criteria of a search', () => {
     });
   });
 
-  it('do not change the objects they are made from', () => {
+  it('can be changed without changing the global criteria', () => {
     const global = create(CriteriaSchema, BASE);
     const resolved = resolveCriteria(
       global,

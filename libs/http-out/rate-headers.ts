@@ -11,7 +11,7 @@ export interface RateHeaders {
 // A larger "reset" is a time in epoch seconds (bluesky, github); a smaller one is a number of seconds from now
 // (reddit).
 const FIRST_EPOCH_SECONDS = 1_000_000_000;
-// Maximum wait. Longer waits are shortened to this one, because a broken header must not disable the source.
+// Maximum wait. Longer waits are shortened to this time, because a broken header must not disable the source.
 const MAX_WAIT_MS = 24 * 3_600_000;
 
 /** Reads `Retry-After` and the known spellings of rate-limit headers. Unreadable values count as absent. */

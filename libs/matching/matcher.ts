@@ -59,8 +59,8 @@ export interface Matcher {
 export const MAX_PLACES_PER_TERM = 100;
 
 /**
- * Maximum number of reported positions of one search in one post. The first position of each term and field is always
- * reported.
+ * Maximum number of reported positions of one search in one post, except that the first position of each term in each
+ * field is always reported.
  */
 export const MAX_PLACES_PER_SEARCH = 500;
 

@@ -41,7 +41,7 @@ describe('mutes', () => {
     expect(muted({ value: 'acme', target: 'author', match: 'word' }, bluesky)).toBe(true);
   });
 
-  it('never match if the post has no author or community to compare, or if their value is empty', () => {
+  it('never match if the post has no author or community to compare, or if the value of the mute has no visible character', () => {
     const anonymous = { source: 'rss', title: '', text: '' };
     expect(muted({ value: 'ada', target: 'author', match: 'contains' }, anonymous)).toBe(false);
     expect(muted({ value: 'ada', target: 'community' }, anonymous)).toBe(false);

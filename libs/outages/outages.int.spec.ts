@@ -24,30 +24,30 @@ const failureOf = (work: Promise<unknown>) =>
     (error: unknown) => error,
   );
 
-it('treats a Postgres session that the server ends as an outage', async () => {
+it('isOutage is true after the server has ended a Postgres session', async () => {
   const error = await failureOf(database.query('SELECT pg_terminate_backend(pg_backend_pid())'));
   expect(isOutage(error)).toBe(true);
 });
 
-it('treats an unreachable Postgres as an outage', async () => {
+it('isOutage is true for an unreachable Postgres', async () => {
   const url = new URL(stores.databaseUrl);
   url.port = String(await freePort());
   expect(isOutage(await failureOf(openDatabase(url.href, 'spec')))).toBe(true);
 });
 
-it('treats an unreachable ClickHouse as an outage', async () => {
+it('isOutage is true for an unreachable ClickHouse', async () => {
   const error = await failureOf(openClickHouse(`http://127.0.0.1:${await freePort()}`, 'spec'));
   expect(isOutage(error)).toBe(true);
 });
 
-it('treats a publish as an outage if no stream answers it', async () => {
+it('isOutage is true for a publish that no stream answers', async () => {
   const bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
   const error = await failureOf(bus.js.publish('without.stream', new Uint8Array()));
   expect(isOutage(error)).toBe(true);
   await bus.close();
 });
 
-it('does not treat a refusal of a store as an outage', async () => {
+it('isOutage is false for a statement that Postgres or ClickHouse refuses', async () => {
   expect(isOutage(await failureOf(database.query('SELECT timeout')))).toBe(false);
   const clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
   expect(isOutage(await failureOf(clickhouse.query({ query: 'SELECT timeout' })))).toBe(false);

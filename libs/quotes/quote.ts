@@ -22,7 +22,7 @@ export interface Price {
   firstScanCredits: number;
 }
 
-/** The functions of a connector that count the priced parts. */
+/** The functions of a connector that count what is priced: the parts of a check, and the items of a first scan. */
 export type PricedParts = Pick<SourceConnector, 'unitsPerCheck' | 'itemsPerFirstScan'>;
 
 /** Returns the number of checks in 30 days, rounded up. */

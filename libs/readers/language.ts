@@ -83,7 +83,7 @@ function scriptOf(words: string, letters: number): ReadonlySet<string> | undefin
   if (letters === 0) return undefined;
   for (const { script, languages } of SCRIPTS) {
     const found = words.match(script)?.length ?? 0;
-    // About half of a Japanese text are Han characters.
+    // About half of the characters of a Japanese text are Han characters.
     if (found * (languages.has('ja') ? 4 : 2) > letters) return languages;
   }
   return undefined;

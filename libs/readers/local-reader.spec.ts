@@ -64,7 +64,7 @@ describe('the local reader', () => {
     expect(ticks).toBeGreaterThan(0);
   });
 
-  it('searches for a limited number of names, even if there are half a million', async () => {
+  it('reads an item even if its keyword has half a million names', async () => {
     const names = Array.from({ length: 500_000 }, (_, n) => `name ${n}`);
     const [reading] = await reader.read([
       requestOf('I love name 3 and name 400000', { names, about: 'a '.repeat(500_000) }),

@@ -12,7 +12,7 @@ const anyText = fc.oneof(
 const role = fc.constantFrom('own' as const, 'competitor' as const, 'topic' as const);
 
 describe('the reading of an item', () => {
-  it('has values of the contract and bounded scores, for generated texts and names [readings.values]', () => {
+  it('has only known sentiments and intents, and bounded scores, for generated texts and names [readings.values]', () => {
     fc.assert(
       fc.property(
         anyText,

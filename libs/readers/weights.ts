@@ -82,7 +82,10 @@ export function storedNumbers(models: StoredModels): {
   return { numbers, settings };
 }
 
-/** Returns a map, because a plain object would return a function for the word `constructor`. */
+/**
+ * Reads the lines of a lexicon, each in the form `word vader afinn`. Returns a map, because a plain object would return
+ * a function for the word `constructor`.
+ */
 export function lexiconOf(lines: readonly string[]): Lexicon {
   return new Map(
     lines.map((line) => {

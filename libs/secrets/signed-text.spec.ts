@@ -28,7 +28,7 @@ describe('the address of a report', () => {
       addresses(masterKey).urlOf(reportId, periodTo),
     )?.[1] ?? '';
 
-  it('names its report for 90 days, and is always the same', () => {
+  it('names its report until 90 days after the end of its period, and is always the same', () => {
     const token = tokenOf(first);
     expect(tokenOf(first)).toBe(token);
     expect(addresses(first).reportIdIn(token, days(90))).toBe(reportId);

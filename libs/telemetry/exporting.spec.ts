@@ -68,7 +68,7 @@ describe('a collector', () => {
     await late.close();
   }, 40_000);
 
-  it('leaves a bounded number of spans in memory if it never answers', async () => {
+  it('makes at most 2,048 spans wait in memory while it does not answer', async () => {
     const provider = providerTo(collector.url);
     collector.status = 0;
     makeSpans(provider, 10 * MAX_WAITING);

@@ -17,7 +17,7 @@ describe('the metrics of a process', () => {
     expect(await linesOf('earshot_meter_spec_total')).toEqual(['earshot_meter_spec_total 2']);
   });
 
-  it('omit a removed gauge, whatever the order of its labels was', async () => {
+  it('omit a removed series of a gauge, no matter in which order its labels are given', async () => {
     const ours = 'earshot_source_healthy{source="meter-spec"';
     metrics.sourceHealthy.set({ source: 'meter-spec', lane: 'one' }, 1);
     metrics.sourceHealthy.set({ source: 'meter-spec', lane: 'two' }, 0);

@@ -11,6 +11,8 @@ import {
 } from './trace.js';
 import { RECORDED, tracer } from './tracing.js';
 
+// A step of a trace is a span. Here, the `traceparent` of a step identifies it.
+
 /** The span of work with several causes: a batch of messages, or a read for several watches. */
 export interface SharedWork {
   name: string;
@@ -33,11 +35,11 @@ interface Parts {
 const PARTS = createContextKey('earshot parts of shared work');
 
 /**
- * Runs work that has several causes. What follows from one cause belongs to that cause's trace: see `causeOf`. If all
- * causes, or all recorded causes, are the same step, and no trace begins here, the work is a span of that trace.
- * Otherwise the work has its own trace with a link to each recorded cause. Each recorded trace has a span for its part
- * of the work, with a link to the span of the work.
- * @param causes the step that caused each message or watch; undefined: its trace begins here
+ * Runs work that has several causes. What the work does because of one cause belongs to the trace of that cause: see
+ * `causeOf`. The work is a span of an existing trace if every cause has a trace, and all causes, or all recorded causes,
+ * are the same step. Otherwise the work has its own trace, with a link to each recorded cause. Each recorded trace then
+ * has a span for its part of the work, with a link to the span of the work.
+ * @param causes the step that caused each message or watch; undefined: the message or watch has no trace yet
  */
 export function arriveShared<T>(
   { name, kind, partName, attributes = {}, startTime }: SharedWork,
@@ -76,8 +78,8 @@ export function arriveShared<T>(
 }
 
 /**
- * Returns the step that is the cause of everything that the running work does for one message or watch. For any other
- * object, returns the running step.
+ * Returns the `traceparent` for everything that the running work does for one message or watch of `arriveShared`. For
+ * any other object, returns the `traceparent` of the running work.
  */
 export function causeOf(item: object): string | undefined {
   const parts = context.active().getValue(PARTS) as Parts | undefined;
@@ -87,9 +89,9 @@ export function causeOf(item: object): string | undefined {
 }
 
 /**
- * Returns the step that caused something: the only step, or the only recorded step, or the first step if none is
- * recorded. Undefined if there are several recorded steps, or if a step is recorded and the trace of another cause
- * begins here.
+ * Returns the step to which a result of several causes belongs: the only step, or the only recorded step, or the first
+ * step if none is recorded. Undefined if there are several recorded steps, or if a step is recorded and another cause
+ * has no trace.
  */
 export function soleCause(causes: readonly (string | undefined)[]): string | undefined {
   if (causes.length === 1) return causes[0];

@@ -18,7 +18,7 @@ export const ARTICLE =
 
 /**
  * Builds one rule from several phrases with the same meaning. Each phrase is part of a regular expression over
- * lower-case text.
+ * lower-case text, in which § replaces the names of the subject.
  */
 export function rule(intent: Intent, phrases: readonly string[], unless?: readonly string[]): IntentRule {
   return {

@@ -64,7 +64,7 @@ function addWords(text: string, to: Set<string>): void {
 }
 
 /**
- * If a word names a field, adds all words of this field: "the fruit" also means juice and orchards. Adds nothing if
+ * If a word names a field (see `FIELDS`), adds all words of this field: "the fruit" also means juice and orchards. Adds nothing if
  * wanted and unwanted words name the same field.
  */
 function expand(wanted: Set<string>, unwanted: Set<string>): void {

@@ -14,8 +14,8 @@ const field = (label: string, thing: string, words: string): Field => ({
 });
 
 /**
- * If a text has words of these fields, the name is probably used as an ordinary word, unless the user's description
- * contains these words.
+ * If a text has words of these fields, the name of the subject is probably used as an ordinary word, unless the user's
+ * description contains these words.
  */
 export const FIELDS: readonly Field[] = [
   field(

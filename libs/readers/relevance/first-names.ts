@@ -1,4 +1,4 @@
-/** Common first names. A first name with another capitalised word after it is the name of a person. */
+/** Common first names. A first name with another capitalised word after it counts as the name of a person. */
 export const FIRST_NAMES: ReadonlySet<string> = new Set(
   `aaron abby abdul abigail adam adele adrian ahmed aidan aisha alan albert alejandro alex alexander alexandra alexis alfred ali alice
   alicia alison allan allen allison amanda amber amelia amir amy ana andre andrea andrew andy angela angelina angie anita ann anna anne

@@ -28,7 +28,8 @@ export function groupsOf(tokens: Tokens): Groups {
 }
 
 /**
- * Returns the mood of an English text as log-probabilities. Names in the text have been replaced.
+ * Returns the mood of an English text as log-probabilities.
+ * @param text `withoutNames` has already replaced its links and @names
  * @param embedding the embedding from the sentence encoder; without it, only the linear model is used
  */
 export function englishMood(models: MoodModels, text: string, embedding?: Float32Array): Mood {

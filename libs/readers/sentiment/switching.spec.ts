@@ -3,7 +3,7 @@ import { switchingIn } from './switching.js';
 
 const direction = (sentence: string) => switchingIn([sentence])[0]?.direction;
 
-describe('words about changing from one thing to another', () => {
+describe('statements about a change to or from something, or about a comparison', () => {
   it.each([
     'leaving § for acme',
     'we switched from § to acme last week',

@@ -6,7 +6,7 @@ const TOKEN =
 const REPEATED = /(.)\1{2,}/gu;
 const WORD = /^[\p{L}\p{N}@]/u;
 
-/** Returns the tokens of a text in which names have been replaced. */
+/** Returns the tokens of a text. @param text `withoutNames` has already replaced each @name with `@user` */
 export function tokensOf(text: string): string[] {
   return text.match(TOKEN) ?? [];
 }
@@ -17,7 +17,7 @@ export function foldedToken(token: string): string {
   return lower.length > 2 ? lower.replace(REPEATED, '$1$1') : lower;
 }
 
-/** Returns true for words, false for punctuation and emoticons. */
+/** Returns true if the token begins with a letter, a digit or @. */
 export function isWord(token: string): boolean {
   return WORD.test(token);
 }
