@@ -42,7 +42,7 @@ export interface StoreCommand {
    */
   holdStdin?: boolean;
   stopSignal: NodeJS.Signals;
-  /** Returns whether the store answers. Called repeatedly during a start, until it does or the start fails. */
+  /** Returns whether the store answers. Called repeatedly during a start, until the store answers or the start fails. */
   isReady(): Promise<boolean>;
 }
 

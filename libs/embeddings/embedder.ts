@@ -4,7 +4,7 @@ export interface Embedder {
   readonly model: string;
   /**
    * Computes the vectors of the texts, in order: unit vectors as bfloat16, little-endian. All vectors of one model have
-   * the same length. A text that the service refuses, or that has no visible character, gets an empty vector.
+   * the same length. A text that the server refuses, or that has no visible character, gets an empty vector.
    * @param urgent true if a person waits. These texts are computed before others
    * @throws EmbeddingsUnavailable if the server that computes the vectors does not answer correctly
    */

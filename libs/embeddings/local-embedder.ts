@@ -5,7 +5,7 @@ import { within } from '#kernel';
 import { LOCAL_EMBEDDINGS } from './compress.js';
 import type { Embedder } from './embedder.js';
 
-/** Number of texts in one task. An urgent text waits for at most one running task, which takes 20 to 40 ms. */
+/** Number of texts in one task. An urgent text waits for at most one task of other texts, which takes 20 to 40 ms. */
 const TEXTS_IN_TASK = 16;
 const IDLE_MS = 600_000;
 /** How long a stop waits for a running task. */

@@ -64,7 +64,7 @@ it.each<[string, Respond]>([
   ['a message without content', json(completion({}))],
   ['content that is not text', json(completion({ content: { a: 1 } }))],
   [
-    'absurd counts of tokens',
+    'an empty message with absurd counts of tokens',
     json(completion({ content: '' }, { usage: { prompt_tokens: -1, completion_tokens: 1e300 } })),
   ],
 ])('the chat client reads %s as an empty answer', async (_, respond) => {

@@ -63,7 +63,7 @@ Answer only with JSON of the schema: for each item one entry of "items" with its
 }
 
 /**
- * Shows the model what is wrong with its answer.
+ * Returns the messages that show the model what is wrong with its answer.
  * @param open numbers of the items without a valid answer
  */
 export function repair(text: string, faults: readonly string[], open: readonly number[]): ChatMessage[] {

@@ -118,7 +118,7 @@ describe('a model that obeys the texts that it reads', () => {
     expect(await read('theme-sentiment', { label: 'price', sentiment: 'splendid' })).toBeUndefined();
   });
 
-  it('answers a step only with the fields and values of the step', async () => {
+  it('answers an agent step only with the fields and values of that step', async () => {
     const step = agentStepReading('Which mood?', { mood: { type: 'enum', values: ['good', 'bad'] } });
     const read = async (answer: unknown) =>
       (await obedientModel().llm.askOnce(step, [{ text: `ANSWER ${entry(1, answer)}` }], within())).values[0];

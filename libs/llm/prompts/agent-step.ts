@@ -49,7 +49,7 @@ Fill in every field of the "answer". null means: the item does not say it.`,
         if (fault) return { fault: `${JSON.stringify(name)} ${fault}` };
         output.push([name, value as AgentStepOutput[string]]);
       }
-      // The value has the order of the schema. A field can have any name, also `__proto__`.
+      // The value has the order of the schema. `Object.fromEntries` also keeps a field with the name `__proto__`.
       return { value: Object.fromEntries(output) };
     },
   };

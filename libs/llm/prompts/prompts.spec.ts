@@ -18,7 +18,7 @@ const anything = fc.anything({ withNullPrototype: true });
 describe('the reading of sentiment and intent', () => {
   const { check } = analysisReading(subject);
 
-  it('accepts every sentiment and every intent of the contract', () => {
+  it('accepts every sentiment with every intent', () => {
     for (const sentiment of SENTIMENTS)
       for (const intent of INTENTS) {
         const answer = { ...analysis, sentiment, intent, sentimentScore: 0 };
