@@ -83,7 +83,7 @@ export function changed(
 }
 
 /**
- * Returns the history with these runs. Of each engine, it keeps the runs with changes of the last 31 days, at most ten.
+ * Returns the history with these runs. For each engine, keeps the runs with changes of the last 31 days, at most ten.
  */
 export function withRuns(history: History, runs: readonly Run[], now: Date): History {
   const engines = { ...history.engines };

@@ -38,7 +38,7 @@ describe('the request to Bluesky', () => {
     expect(connector.requestsPerSearch(criteriaOf({ terms: ['a', 'b'] }))).toBe(2);
   });
 
-  it('contains the unchanged words in mode platform', async () => {
+  it('contains the unchanged words in mode `platform`', async () => {
     expect(await asked({ query: 'desk lamp -led' }, { match: 'platform' })).toEqual([
       '/xrpc/app.bsky.feed.searchPosts q,desk lamp -led sort,latest limit,100',
     ]);

@@ -8,7 +8,7 @@ import { askSignedIn, type BlueskySettings } from './sign-in.js';
 export type { BlueskySettings } from './sign-in.js';
 
 const PAGE_SIZE = 100;
-// Posts enter the search index with a delay, so posts that are this much older than `since` can still be new.
+// Posts enter the search index with a delay, so posts that are up to this much older than `since` can still be new.
 const INDEX_LAG_MS = 300_000;
 
 /** Bluesky with `app.bsky.feed.searchPosts` and an account. Without an account, the API returns only one page. */

@@ -74,7 +74,7 @@ describe('posts of Bluesky', () => {
     [{ createdAt: 'soon' }, {}, '2026-03-04T12:00:00.000Z'],
     [{}, { indexedAt: undefined }, '2026-03-04T12:00:00.000Z'],
   ])(
-    'have the time of the client or the time of the server, whichever is earlier (%j, %j)',
+    'have the earlier of the times of client and server, or the only valid one (%j, %j)',
     (record, more, publishedAt) => {
       expect(one({ record, ...more })?.publishedAt).toBe(publishedAt);
     },

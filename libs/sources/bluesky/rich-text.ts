@@ -9,8 +9,9 @@ interface Link {
 
 /**
  * Returns a post's text with complete links. Clients shorten a link in the text ("example.com/lo…"), and send its
- * address in the facets. If the link has other words, its address follows them in parentheses. The positions in facets
- * are bytes of UTF-8. Facets that are outside the text or overlap an earlier facet are ignored.
+ * address in a facet: a mark for a part of the text. If the link has other words, its address follows them in
+ * parentheses. The positions in facets are bytes of UTF-8. Facets that are outside the text or overlap an earlier facet
+ * are ignored.
  */
 export function textWithLinks(text: string, facets: unknown): string {
   const links = linksOf(facets);

@@ -38,11 +38,11 @@ describe('requests to Bluesky with a session', () => {
 
   it.each([
     [
-      '400 ExpiredToken, which a PDS answers',
+      "400 ExpiredToken, as sent by an account's server (PDS)",
       { status: 400, body: { error: 'ExpiredToken', message: 'Token has expired' } },
     ],
     [
-      '401, which the AppView answers',
+      '401, as sent by the server that searches (AppView)',
       { status: 401, body: { error: 'ExpiredToken', message: 'Token has expired' } },
     ],
   ])('renew the session after %s', async (_, ended) => {

@@ -53,7 +53,7 @@ async function ask({ http }: FetchContext, { accessJwt }: Session, url: string):
   );
 }
 
-// Bluesky allows only a few sign-ins per day, so Earshot keeps the session.
+// Bluesky limits the sign-ins of an account per day, so Earshot keeps the session.
 function sessionOf(context: FetchContext, settings: BlueskySettings): Promise<Session> {
   const make = () => createSession(context, settings);
   return sessionToken({ session: context.session, key: SESSION_KEY, make });

@@ -39,8 +39,8 @@ export const DISCUSSIONS_QUERY = `query ($q: String!, $first: Int!, $after: Stri
 /**
  * Reads a response to `DISCUSSIONS_QUERY`.
  * If the response has both results and errors, the page has a warning.
- * @throws UpstreamError if the response has no results. The error describes the first fault in the response, or the
- *   unknown shape if the response contains no fault
+ * @throws UpstreamError with the first fault in the response if the response has faults but no results;
+ *   `unknown_shape` if it has neither, or if no result can be read
  */
 export function parseDiscussions(body: unknown): DiscussionPage {
   const answer = recordOf(body);

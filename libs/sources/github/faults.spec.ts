@@ -57,13 +57,16 @@ describe('faults of GitHub', () => {
   it.each([
     [withToken, 'github answered 401: the token was not accepted; check SOURCE_GITHUB_TOKEN'],
     [withoutToken, 'github answered 401: it requires a sign-in; set SOURCE_GITHUB_TOKEN'],
-  ])('a refused sign-in is reported, with the setting', async (of, message) => {
-    const answer = { status: 401, body: { message: 'Bad credentials' } };
-    await expect(read({ query: 'lamp', filters: issues }, { of, answer })).rejects.toMatchObject({
-      kind: 'unauthorized',
-      message,
-    });
-  });
+  ])(
+    'a 401 is reported with the setting of the token, whether a token was sent or not',
+    async (of, message) => {
+      const answer = { status: 401, body: { message: 'Bad credentials' } };
+      await expect(read({ query: 'lamp', filters: issues }, { of, answer })).rejects.toMatchObject({
+        kind: 'unauthorized',
+        message,
+      });
+    },
+  );
 
   it.each([
     ['RATE_LIMITED', 'rate_limited', 'github answered 200 (RATE_LIMITED): the points of an hour are used up'],

@@ -137,7 +137,7 @@ export interface GithubEntry {
   /** `owner/name`. */
   repository: string | undefined;
   engagement: { likes?: number | undefined; replies?: number | undefined; shares?: number | undefined };
-  /** Fields that only this kind has. */
+  /** More fields of the item's body. They depend on the kind. */
   details: Record<string, unknown>;
 }
 

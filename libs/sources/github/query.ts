@@ -11,6 +11,8 @@ export type Kind = (typeof KINDS)[number];
 // Two limits of GitHub's search (docs, rest/search): the length of the text, and the number of operators.
 const MAX_TEXT_LENGTH = 256;
 const MAX_OPERATORS = 5;
+
+// Earshot's own limit for repositories, organisations and accounts together. It leaves an operator for the terms.
 const MAX_PLACES = 5;
 
 const REPOSITORY = /^[A-Za-z0-9-]{1,39}\/[A-Za-z0-9._-]{1,100}$/;
@@ -25,7 +27,10 @@ export function kindsOf(criteria: Criteria, hasToken: boolean): Kind[] {
   );
 }
 
-/** Returns a fault for each part of the criteria that GitHub does not support. */
+/**
+ * Returns the faults of criteria that GitHub does not support. The words are only checked if the filters and the sort
+ * have no faults.
+ */
 export function faultsOf(criteria: Criteria, hasToken: boolean): Fault[] {
   const account = (what: string) => ({
     wanted: `the name of ${what}, or a list of them`,
@@ -135,7 +140,7 @@ function qualifiersOf(criteria: Criteria, match: MatchMode, kind: Kind): string[
   return [
     placeQualifier(criteria, kind),
     ...(kind === 'issue' ? ['is:issue'] : kind === 'pull_request' ? ['is:pull-request'] : []),
-    // Comments are not searched, because Earshot could not show a match that is only in a comment.
+    // Except in mode `platform`, comments are not searched: Earshot could not show a match that is only in a comment.
     ...(isIssue(kind) && match !== 'platform' && alternativesOf(criteria).length > 0
       ? ['in:title,body']
       : []),

@@ -6,7 +6,7 @@ import { alternativesOf, faultsWithoutTerms } from '../shared/terms.js';
 import { parseSearchAnswer } from './parse.js';
 import { PAGE_SIZE, feedUrl, searchUrl, type Slice } from './request.js';
 
-// Items are indexed with a delay, so items that are this much older than `since` can still be new.
+// Items are indexed with a delay, so items that are up to this much older than `since` can still be new.
 const INDEX_LAG_SECONDS = 300;
 // The site publishes about 0.16 items per second. The value is about twice as high because of busy hours.
 const ITEMS_PER_SECOND = 0.3;
@@ -64,8 +64,8 @@ async function readSlices(
     for (const item of fresh) seen.add(item.itemId);
     const { oldestSeconds } = answer;
     const full = answer.hitCount >= PAGE_SIZE;
-    // If a full response has no new items, one second has more items than one response can contain. The rest cannot
-    // be read.
+    // If a full response has no new items, one second can have more items than one response can contain. The rest
+    // cannot be read.
     missed ||= answer.pastCap || (full && fresh.length === 0);
     const more = full && fresh.length > 0 && oldestSeconds !== undefined;
     return {

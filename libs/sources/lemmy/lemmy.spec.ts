@@ -52,7 +52,7 @@ describe('the request to Lemmy', () => {
     expect(requestsPerMinute * 15).toBeLessThanOrEqual(60 + 6 * 15);
   });
 
-  it('contains only the longer of query and term, because they can occur in any order', async () => {
+  it('contains only the longer of query and term, because they can occur in any order; in mode `platform` it contains both', async () => {
     const init = { query: 'acme', terms: ['lamp stand', 'led', 'bulb'] };
     expect((await read(init)).asked.map((path) => /q=([^&]*)/.exec(path)?.[1])).toEqual([
       'lamp+stand',

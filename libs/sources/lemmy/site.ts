@@ -3,11 +3,11 @@ import { listOf, numberOf, recordOf, textOf, unknownShape } from '../shared/shap
 import type { FetchContext } from '../source.js';
 import { askAccepting, type Instance } from './ask.js';
 
-/** Properties of an instance that requests depend on. */
+/** Properties of an instance that Earshot needs to send requests and to read responses. */
 export interface Site {
   /** The newest API version that the instance supports. */
   api: 'v3' | 'v4';
-  /** Language codes by the instance's numbers. */
+  /** Language codes, by the number that the instance uses for the language. */
   languages: ReadonlyMap<number, string>;
 }
 

@@ -188,7 +188,7 @@ describe('the public timeline of an instance', () => {
     expect([fetched.gap, fetched.warnings, fetched.items.length]).toEqual([false, [], 80]);
   });
 
-  it('is measured only once, and not read, if it has too many posts', async () => {
+  it('is measured only once, and not read further, if it has too many posts', async () => {
     const { fetched, paths, again } = await searched(1);
     expect(fetched.warnings).toEqual([TAGS_ONLY]);
     const before = paths().length;

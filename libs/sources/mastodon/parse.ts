@@ -34,7 +34,7 @@ const LAST_MS = Date.UTC(2100, 0, 1);
 const CLOCK_SKEW_MS = 300_000;
 const SHOWN_TO_ALL = new Set(['public', 'unlisted']);
 
-/** The instance that responded, and the time. */
+/** The instance that responded, and the time of the read. */
 export interface ResponseOrigin {
   host: string;
   now: Date;
@@ -88,7 +88,7 @@ function arrivalOf(status: JsonRecord | undefined): number | undefined {
 
 function readStatus(entry: unknown, { host, now }: ResponseOrigin): Reading {
   const outer = recordOf(entry);
-  // A boost has no content of its own; it is read as the boosted post.
+  // A boost has no content, so the boosted post is read instead.
   const status = recordOf(outer?.['reblog']) ?? outer;
   const uri = textOf(status?.['uri']);
   if (!status || uri === undefined) return { malformed: 'no uri' };

@@ -18,7 +18,10 @@ const TAGS_PER_REQUEST = 4;
 const UNUSED_MS = 3_600_000;
 const UNUSED_KEPT = 5_000;
 
-/** Converts a phrase to a hashtag: joins its letters and digits. Undefined if nothing or only digits remain. */
+/**
+ * Converts a phrase to a hashtag: joins its letters, digits and underscores in lower case. Undefined if nothing or only
+ * digits remain.
+ */
 export function tagOf(phrase: string): string | undefined {
   const tag = phrase
     .normalize('NFKC')
@@ -29,8 +32,8 @@ export function tagOf(phrase: string): string | undefined {
 
 /**
  * Returns the hashtag requests of a search. They ask for posts with any of the tags, and Earshot then matches these
- * posts. In mode `platform` Earshot does not match posts, so a request with a query and a term asks for posts with both
- * tags, and there is no request if one of the two cannot be a hashtag.
+ * posts. In mode `platform` Earshot does not match posts. So a request for a query and a term asks for posts with both
+ * tags. There is no request if one of the two cannot be a hashtag.
  */
 export function tagQueriesOf(criteria: Criteria, match: MatchMode): TagQuery[] {
   const alternatives = alternativesOf(criteria).map((phrases) => phrases.map(tagOf));
@@ -70,8 +73,8 @@ export async function readTags(
 
 /**
  * If the instance has never seen the first tag, it returns no posts for the other tags either (tag_controller.rb). So
- * after an empty response the request is repeated without its first tag. A tag without posts is not put first again
- * for an hour, so that these requests are not repeated.
+ * after an empty response the request is repeated without its first tag. For an hour, a tag without posts is put first
+ * only if the other tags have none either. This avoids most empty responses.
  */
 async function firstPage(
   { tags, all }: TagQuery,

@@ -31,8 +31,8 @@ export class PublicTimelines {
   private readonly rates = new LRUCache<string, PostRate>({ max: RATES_KEPT });
 
   /**
-   * Returns a high estimate of the number of requests to read this many seconds of the timeline; Infinity if the
-   * timeline is not public.
+   * Returns a high estimate of the number of requests to read this many seconds of the timeline; Infinity if a request
+   * has shown that the timeline is not public.
    */
   pagesFor(host: string, windowSeconds: number): number {
     const postsPerSecond = this.rates.get(host)?.postsPerSecond ?? DEFAULT_POSTS_PER_SECOND;
