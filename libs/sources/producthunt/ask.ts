@@ -10,7 +10,7 @@ const ENDPOINT = 'https://api.producthunt.com/v2/api/graphql';
 
 /**
  * Calls the GraphQL API and returns its `data`.
- * @throws UpstreamError also if a response with status 200 contains an error
+ * @throws UpstreamError also if a response with status 200 has no `data`
  */
 export function ask(
   context: FetchContext,
@@ -59,7 +59,7 @@ function dataOf(body: unknown, response: UpstreamResponse, now: Date): JsonRecor
   }
 }
 
-/** The API returns a list `errors`. Its older parts return an object that is itself the error. */
+/** Returns the error of a response. The API sends a list `errors`; its older parts send only the error. */
 function errorOf(answer: JsonRecord | undefined): JsonRecord | undefined {
   return recordOf(listOf(answer?.['errors'])?.[0]) ?? (answer?.['error'] === undefined ? undefined : answer);
 }

@@ -9,7 +9,7 @@ describe('posts of Product Hunt', () => {
   const bodyOf = (more: Record<string, unknown> = {}) =>
     JSON.parse(one(more)?.bodyJson ?? '{}') as Record<string, unknown>;
 
-  it('are converted to items without tracking parameters', () => {
+  it('are converted to items, with addresses without tracking parameters', () => {
     expect(one()).toMatchObject({
       itemId: 'producthunt:1199999',
       eventType: 'producthunt_post.created',

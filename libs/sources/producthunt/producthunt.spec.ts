@@ -96,7 +96,7 @@ describe('the request to Product Hunt', () => {
     expect(upstream.requests.length).toBe(1);
   });
 
-  it('is sent for the feed, which serves searches without a topic and needs fewer requests than one search', async () => {
+  it('is sent for the feed, which serves searches without a topic and is counted as fewer requests than one search', async () => {
     const since = new Date('2026-03-04T11:00:00Z');
     const upstream = fakeUpstream('producthunt', () => ({ body: posts([post(1, SPEC_NOW)]) }));
     const fetched = await connector.feed?.read(since, fakeContext(upstream.http, { since }));
@@ -180,7 +180,7 @@ describe('signing in to Product Hunt', () => {
     ]);
   });
 
-  it('is not repeated again if the new token is also refused', async () => {
+  it('leads to an error that names the settings to check if the new token is also refused', async () => {
     const reading = read(
       { query: 'lamp' },
       signedIn(() => false),
@@ -253,7 +253,7 @@ describe('faults of Product Hunt:', () => {
     });
   });
 
-  it('a query that is not understood is reported, although it has status 200', async () => {
+  it('a query that is not understood is reported, although the answer has status 200', async () => {
     const body = { errors: [{ message: "Field 'x' doesn't exist on type 'Post'", path: ['query'] }] };
     await expect(read({ query: 'lamp' }, () => ({ body }))).rejects.toMatchObject({
       kind: 'unexpected_status',

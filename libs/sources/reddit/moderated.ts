@@ -33,7 +33,7 @@ export async function lookUpModerated(
 
 /**
  * Returns the subreddits that a user moderates.
- * @throws UpstreamError `not_found` if there is no such user, `forbidden` if reddit does not show them
+ * @throws UpstreamError `not_found` if there is no such user, `forbidden` if reddit does not show the subreddits
  */
 export async function moderatedSubreddits(
   username: string,

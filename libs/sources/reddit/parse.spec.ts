@@ -121,7 +121,7 @@ describe('posts and comments of reddit:', () => {
     expect(one(postThing(1, SPEC_NOW, more))?.media).toMatchObject(media);
   });
 
-  it('a crosspost contains the id of the shared post, and is only one mention', () => {
+  it('a crosspost contains the id of the shared post, and becomes only one item', () => {
     const original = postThing(2, SPEC_NOW).data;
     const thing = postThing(1, SPEC_NOW, { crosspost_parent: 't3_lflq', crosspost_parent_list: [original] });
     expect(parseListing(listing([thing])).items.length).toBe(1);

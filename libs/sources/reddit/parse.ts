@@ -18,7 +18,7 @@ import { linkOf, mediaOf } from './media.js';
 export interface Listing {
   items: SourceItem[];
   warnings: string[];
-  /** The next page begins after this fullname; absent on the last page. */
+  /** The next page begins after the post or comment with this fullname (`t3_…`, `t1_…`); absent on the last page. */
   after: string | undefined;
 }
 
@@ -168,7 +168,7 @@ function commentPath(comment: JsonRecord, id: string, subreddit: string | undefi
 function readableText(markdown: string, html: unknown): string {
   const rendered = textOf(html);
   if (rendered === undefined) return htmlFreeText(markdown);
-  // In a response without raw_json the HTML is escaped.
+  // If the request does not contain raw_json=1, the HTML is escaped.
   const tags = rendered.startsWith('&lt;') ? htmlToText(rendered) : rendered;
   return htmlToText(tags, { addresses: true });
 }

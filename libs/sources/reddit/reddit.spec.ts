@@ -36,7 +36,7 @@ async function asked(init: Parameters<typeof criteriaOf>[0], more: Partial<Fetch
 }
 
 describe('the request to reddit', () => {
-  it('is one search for all terms, and one for the newest comments', async () => {
+  it('is one search for posts with any of the terms, and one listing of the newest comments', async () => {
     expect(await asked({ query: 'led', terms: ['lamp', 'desk light'] })).toEqual([
       '/search?q=led (lamp OR "desk light")&sort=new&type=link&limit=100&raw_json=1',
       '/r/all/comments?limit=100&raw_json=1',

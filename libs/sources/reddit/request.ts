@@ -107,7 +107,7 @@ function placeOf(subreddits: readonly string[]): string {
   return subreddits.length === 0 ? '' : `/r/${subreddits.join('+')}`;
 }
 
-// Without raw_json=1 every text contains &amp;, &lt; and &gt;.
+// Without raw_json=1 every text contains &amp;, &lt; and &gt; instead of the characters.
 function urlOf(path: string, more: Record<string, string>): string {
   return `${API}${path}?${new URLSearchParams({ ...more, limit: String(PAGE_SIZE), raw_json: '1' })}`;
 }

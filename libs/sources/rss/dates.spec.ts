@@ -40,7 +40,7 @@ describe('dates of feeds', () => {
     '2026-03-32',
     '2026-03-04T25:00:00Z',
     '9999-12-31T00:00:00Z',
-  ])('"%s" is not a date', (text) => {
+  ])('are not read from the text "%s"', (text) => {
     expect(parseFeedDate(text)).toBeUndefined();
   });
 });

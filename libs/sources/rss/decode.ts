@@ -67,7 +67,7 @@ function isUtf8(text: string): boolean {
 }
 
 function detectEncoding(bytes: Buffer): string {
-  // In a short feed, mark-up and English words would dominate the detection, so only words with high bytes are used.
+  // In a short feed, mark-up and English words would dominate the detection. So only words with bytes above 127 are used.
   const text = bytes
     .subarray(0, SAMPLE_BYTES)
     .toString('latin1')

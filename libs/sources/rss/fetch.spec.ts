@@ -157,7 +157,7 @@ describe('reading a feed', () => {
     expect([...(again?.values() ?? [])]).toEqual([{ from: at(1).now, until: at(3).now }]);
   });
 
-  it('fails if all feeds fail, with the longest wait that a feed asks for', async () => {
+  it('fails if all feeds fail, with the wait that the server of one feed asks for', async () => {
     const { check } = checks(
       ({ url }) => (url === OTHER_URL ? { status: 429, headers: { 'retry-after': '60' } } : { status: 503 }),
       [FEED_URL, OTHER_URL],

@@ -153,7 +153,7 @@ function alternateOf(links: AtomEntry['links']): string | undefined {
   return links?.find(({ rel, href }) => href && (rel === undefined || rel === 'alternate'))?.href;
 }
 
-// Text with tags is HTML, even if the feed declares it as plain text.
+// Text with tags is read as HTML, even if the feed declares it as plain text.
 function atomText(text: { value: string; type?: string | undefined } | undefined): FeedText | undefined {
   if (text === undefined) return undefined;
   const plain = text.type === undefined || text.type === 'text' || text.type === 'text/plain';

@@ -80,7 +80,7 @@ describe('a feed that is parsed in a separate thread', () => {
     ['attributes', rss(`<item${repeated(1_300_000, (n) => ` a${n.toString(36)}=""`)}/>`)],
     ['JSON values', `{"version":"https://jsonfeed.org/version/1.1","items":[${'{},'.repeat(1_300_000)}{}]}`],
   ])(
-    'fails if it has so many %s that they would end the whole process',
+    'fails if it has too many %s, because so many could end the whole process',
     async (_, text) => {
       await expect(parse(text)).rejects.toMatchObject({
         kind: 'too_large',

@@ -44,7 +44,7 @@ export default function parse({ bytes, origin, begun }: ParseTask): ParseOutcome
   }
 }
 
-/** Undefined if the system is not Linux or has no `/proc`. */
+/** Returns the id of this thread in `/proc/self/task`; undefined if the system is not Linux or has no `/proc`. */
 function threadId(): string | undefined {
   try {
     return isLinux ? basename(readlinkSync('/proc/thread-self')) : undefined;

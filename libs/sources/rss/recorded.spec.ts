@@ -195,16 +195,30 @@ it.each([
 it.each([
   [
     'atom-google-alerts-1.xml',
+    'addresses that are no redirects of Google',
     ({ items }: Fetched) => items.every(({ url }) => !url.includes('google.com/url')),
   ],
-  ['rdf-2.xml', ({ items }: Fetched) => items.every(({ publishedAt }) => publishedAt === undefined)],
+  [
+    'rdf-2.xml',
+    'no publication time',
+    ({ items }: Fetched) => items.every(({ publishedAt }) => publishedAt === undefined),
+  ],
   [
     'rss2-1.xml',
+    'a publication time, and no empty author',
     ({ items }: Fetched) => items.every((item) => item.publishedAt !== undefined && item.author !== ''),
   ],
-  ['rss2-no-guid-1.xml', ({ items }: Fetched) => new Set(items.map(({ itemId }) => itemId)).size === 30],
-  ['atom-reddit-1.xml', ({ items }: Fetched) => items.every(({ text }) => !/<\/?[a-z]+/i.test(text))],
-])('the recorded feed %s is read correctly', async (file, holds) => {
+  [
+    'rss2-no-guid-1.xml',
+    'thirty different ids',
+    ({ items }: Fetched) => new Set(items.map(({ itemId }) => itemId)).size === 30,
+  ],
+  [
+    'atom-reddit-1.xml',
+    'texts without HTML tags',
+    ({ items }: Fetched) => items.every(({ text }) => !/<\/?[a-z]+/i.test(text)),
+  ],
+])('the items of the recorded feed %s have %s', async (file, _, holds) => {
   const recorded = recordedAnswer('rss', file);
   if (recorded) expect(holds(await read(recorded))).toBe(true);
 });

@@ -56,7 +56,7 @@ export function commentThing(n: number, at: Date, more: Record<string, unknown> 
   };
 }
 
-/** Returns the fullname of invented post n. */
+/** Returns the fullname (`t3_` and the id) of invented post n. */
 export function postName(n: number): string {
   return `t3_${idOf(n)}`;
 }
