@@ -138,7 +138,7 @@ describe('the quota of TikTok', () => {
     [{ body: problem('timeout') }, 'server_error', 200],
     [{ body: problem('something_else') }, 'unexpected_status', 200],
   ])(
-    'does not count as used up after any other error, and the error is reported: %j',
+    'does not count as used up after another error, and the error is reported: %j',
     async (answer, kind, statusCode) => {
       const upstream = upstreamOf(() => answer);
       const fault: unknown = await search(upstream).catch((error: unknown) => error);

@@ -130,7 +130,7 @@ describe('the days of a request to TikTok', () => {
     expect(await days(ago(1))).toEqual({ days: '20260228-20260304', gap: false, warnings: [] });
   });
 
-  it('are at most thirty, and an earlier period is reported as a gap', async () => {
+  it('are at most thirty days apart, and an earlier period is reported as a gap', async () => {
     expect(await days(ago(29))).toMatchObject({ days: '20260202-20260304', gap: false });
     expect(await days(ago(40))).toEqual({
       days: '20260202-20260304',

@@ -13,7 +13,7 @@ import {
 import { reportSince } from './report.js';
 
 describe('the first scan', () => {
-  it('records all listings as created, but reports no listing as new', async () => {
+  it('gives all listings as created to a first poll, and records no change', async () => {
     const following = await followed('b', 'a');
     expect(following.all).toEqual(['created b', 'created a']);
     expect(following.report(0)).toEqual([]);

@@ -145,7 +145,8 @@ class Follower {
   }
 
   /**
-   * True if the listing is new. Unknown listings above those of the previous scan are new, except promoted listings.
+   * True if an unknown listing is new: in one of the lists, it is above the last listing that was known before and kept
+   * its order. For a listing that the scans contain only as promoted, the time of its photo decides.
    */
   private isNew({ id, photoUploadedAt }: Listing): boolean {
     if (!this.before) return false;

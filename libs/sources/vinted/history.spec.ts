@@ -44,7 +44,7 @@ describe('the history', () => {
     expect(following.history?.missedUntil).toBe(START + 5 * TEN_MINUTES);
   });
 
-  it('keeps at most 3,000 listings, and first removes listings that are gone', async () => {
+  it('keeps at most 3,000 listings, and all current listings', async () => {
     const following = await followed(...ids(500));
     for (let n = 0; n < 12; n += 1) {
       following.site.offers = following.site.offers.slice(0, 200);
@@ -105,7 +105,7 @@ describe('the history', () => {
     expect([photos(START), photos(START - 1), photos(START - 1, 1)]).toEqual([[photo], [], [photo]]);
   });
 
-  it('needs less than 270 characters for a listing', async () => {
+  it('needs less than 270 characters for a listing on average', async () => {
     const entries = Array.from({ length: 288 }, (_, n) => catalogItem(n));
     const state = {};
     await reading(lamps, (request) => ({ body: catalogPage(entries, request) }), { state }).read;

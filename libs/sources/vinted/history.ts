@@ -33,7 +33,7 @@ export interface Followed {
   /** Oldest first. */
   changes: readonly ListingChange[];
   /**
-   * The first sighting of each of the last UTC days, oldest first. A day has no sighting if a change was recorded
+   * The first sighting of each of the last two UTC days, oldest first. A day has no sighting if a change was recorded
    * first.
    */
   sightings: readonly Sighting[];
@@ -49,13 +49,13 @@ export interface Sighting {
 export interface ListingChange {
   kind: ChangeKind;
   at: number;
-  /** The number of this change among the listing's changes of the same kind, from 1. */
+  /** From 1: the number of a price change, or else how many times the listing has appeared so far. */
   n: number;
   price: Money;
   previous?: Money | undefined;
 }
 
-/** The kinds in the observations. */
+/** The kinds of changes, with the names that observations use. */
 export type ChangeKind = (typeof KINDS)[number];
 
 const KINDS = ['created', 'price_changed', 'delisted'] as const;
@@ -140,7 +140,9 @@ function isWanted({ changes, missing, lastSeenAt }: Omit<Followed, 'listing'>, s
   return changes.length > 0 || missing > 0 || lastSeenAt === scannedAt;
 }
 
-/** The address of a listing ends with its id and its title. Only the part after the id is stored. */
+/**
+ * Returns the part of a listing's address after the id, usually the title; the whole address if it has another form.
+ */
 function shortUrl(url: string, address: string): string {
   const behind = url.startsWith(address) ? url.slice(address.length) : url;
   return behind.startsWith('http') ? url : behind;

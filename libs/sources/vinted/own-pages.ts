@@ -46,8 +46,8 @@ const MAX_PLAUSIBLE_LOSS = 2;
 const EMPTY_PAGE_DOUBTED_MS = 2 * 86_400_000;
 
 /**
- * If this scan is empty but the previous scan had several listings, returns their ids, because Vinted
- * probably did not answer correctly. Otherwise returns an empty list.
+ * If this scan is empty, but the previous scan was less than two days ago and had more than two listings, returns their
+ * ids, because Vinted probably did not answer correctly. Otherwise returns an empty list.
  */
 export function missingAfterEmptyScan(
   before: History | undefined,

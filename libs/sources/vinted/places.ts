@@ -8,7 +8,7 @@ export interface Places {
   hasPassed(id: string): boolean;
   /**
    * Returns the current list, newest first: the listings of the scan, and the part of the previous list that the scan
-   * did not read.
+   * did not read. Of this part, the listings in `dropped` are left out.
    */
   order(dropped: ReadonlySet<string>): string[];
 }

@@ -13,7 +13,7 @@ const KEPT_MS = 31 * DAY_MS;
 const MAX_FOLLOWED = 3_000;
 /** Maximum number of changes of one listing. */
 const MAX_CHANGES = 20;
-/** Maximum number of sightings of one listing: one per day, and any period of 24 hours is part of two calendar days. */
+/** Maximum number of sightings of one listing: one per UTC day, and a period of 24 hours touches at most two days. */
 export const MAX_SIGHTINGS = 2;
 const SIGHTING_KEPT_MS = MAX_SIGHTINGS * DAY_MS;
 
@@ -41,7 +41,7 @@ export function pruned(history: History, now: number): History {
     const count = Math.max(old, one.changes.length - MAX_CHANGES);
     forget(one, count);
     const changes = one.changes.slice(count);
-    // A listing that was seen only as promoted is removed earlier: its place is below the part that scans read.
+    // A listing that was seen only as promoted is removed earlier, because it has no place in the part that scans read.
     const unseenSince = one.unplaced && changes.length === 0 ? now - SIGHTING_KEPT_MS : oldest;
     const sightings = one.sightings.filter(({ at }) => at >= now - SIGHTING_KEPT_MS);
     const isOver = one.gone ? changes.length === 0 : one.lastSeenAt < unseenSince;

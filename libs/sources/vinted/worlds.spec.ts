@@ -6,6 +6,8 @@ import type { Money } from './price.js';
 import { reportSince } from './report.js';
 import type { Scan } from './scan.js';
 
+// A world is an invented site with random changes and reads.
+
 /** One change of the site. `at` is an index of its current listings; for `return`, of the listings that were taken. */
 type Change =
   | { do: 'put'; count: number }

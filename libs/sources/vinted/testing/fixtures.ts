@@ -9,7 +9,7 @@ import {
 import type { FetchContext } from '../../source.js';
 import { createVintedConnector } from '../index.js';
 
-// Only for specs: catalogue entries in the current format, and a site with pages like Vinted.
+// Only for specs: catalogue entries in a recent format, and a site with pages like Vinted.
 
 /** Returns a catalogue entry of listing n. */
 export function catalogItem(n: number, more: Record<string, unknown> = {}): Record<string, unknown> {
