@@ -19,8 +19,8 @@ const REFUSALS: Readonly<Record<Failure, { code: string; message: (ref: string) 
 };
 
 const SESSION_KEY = 'x.accounts';
-// Numbers are cached because a name rarely moves to another account, and each read of a profile costs the operator a
-// cent.
+// The numbers of accounts are cached, because a name rarely moves to another account, and each read of a profile costs
+// the operator a cent.
 const KEPT_MS = 3_600_000;
 const MAX_KEPT = 5_000;
 

@@ -38,7 +38,7 @@ export function mediaOf(tweet: JsonRecord, includes: Includes): Media[] {
   });
 }
 
-/** Returns pictures and videos of a tweet, in the common form of mentions. */
+/** Returns pictures and videos of a tweet, in the form that the items of all sources use. */
 export function mentionMediaOf(
   tweet: JsonRecord,
   includes: Includes,

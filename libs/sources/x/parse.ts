@@ -23,7 +23,7 @@ export interface SearchAnswer {
   warnings: string[];
   /** Token of the next page; absent on the last page. */
   nextToken: string | undefined;
-  /** The newest tweet of the page. */
+  /** The id of the newest tweet of the page. */
   newestId: string | undefined;
   /** Items that were edited. They can appear among newer items, even if they are known. */
   editedItemIds: ReadonlySet<string>;

@@ -15,7 +15,7 @@ async function queries(init: Parameters<typeof criteriaOf>[0], more: Partial<Fet
 }
 
 describe('the request to X', () => {
-  it('is a search of recent tweets with the token of our application, for all fields of a tweet', async () => {
+  it('is a search of recent tweets with the token of the application, and names the fields that X must send', async () => {
     const { requests } = await asked({ query: 'lamp' });
     const [request] = requests;
     expect(request).toMatchObject({ method: 'GET', headers: { authorization: 'Bearer t0ken' } });

@@ -57,8 +57,8 @@ const DEPTH = 2;
 
 /**
  * Reads one tweet of a response, with the quoted or retweeted tweet if the response includes it.
- * @returns `malformed` with the reason if the value is not a tweet. The reason is worded to follow a number: "2 of 10
- *   items could not be read: no id"
+ * @returns `malformed` with the reason if the value is not a tweet. The reason is the end of a warning: "2 of 10 items
+ *   could not be read: no id"
  */
 export function tweetOf(value: unknown, includes: Includes, depth = DEPTH): Tweet | { malformed: string } {
   const tweet = recordOf(value);

@@ -7,7 +7,8 @@ import { nextPageOf, parseSearchAnswer, parseVideos, videoIdsOf, type Details } 
 import { faultsOf, isByDate, limitsOf, queriesOf } from './query.js';
 
 const PAGE_SIZE = 50;
-// Maximum number of pages of one read: Google allows a hundred searches a day, and each page is one search.
+// Maximum number of pages that one read requests for each query: Google allows a hundred searches a day, and each page is
+// one search.
 const MAX_PAGES = 5;
 // A new video can enter the search hours after its publication.
 const INDEX_LAG_MS = 6 * 3_600_000;
@@ -67,8 +68,8 @@ async function readSearch({ query, byDate, context, settings }: SearchRead): Pro
     const { items, warnings } = parseSearchAnswer(answer, details);
     const next = nextPageOf(answer);
     const empty = items.length === 0;
-    // An empty page can be followed by other pages. But two empty pages in a row are the end, even if they
-    // contain tokens of a next page.
+    // An empty page can be followed by other pages. But two empty pages in a row count as the end, even if they contain
+    // tokens of a next page.
     const last = next === undefined || next === pageToken || (empty && emptyBefore);
     return { items, warnings, next: last ? undefined : () => read(next, empty) };
   };
