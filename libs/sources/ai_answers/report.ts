@@ -86,8 +86,8 @@ function itemOf({ prompt, market }: SearchQuestion, run: Run, type: AnswerEvent,
 }
 
 /**
- * The id depends on the change and on the previous run, but not on the run itself: a read that is repeated after a
- * crash is a new run, and must report the same change with the same id.
+ * The id depends on the change and on the previous run, but not on the run itself. So a read that is repeated after a
+ * crash reports the same change with the same id, although it is a new run.
  */
 function itemIdOf({ engine, previous, brands }: Run, type: AnswerEvent, brand?: string): string {
   if (!previous) return `${engine}:${type}`;

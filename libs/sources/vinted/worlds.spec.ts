@@ -120,7 +120,7 @@ const forAnyWorld = (checkReads: (reads: Read[]) => void) =>
   );
 
 describe('for any changes of listings between reads', () => {
-  it('a read reports each price that differs from the last read price in the same currency, with this previous price; if a listing returns after it was reported as gone, its price is not compared', async () => {
+  it('a read reports each price that has changed in the same currency, with the previous price; a listing that returns after it was reported as gone is not compared', async () => {
     await forAnyWorld((reads) => {
       const prices = new Map<string, Money>();
       for (const read of reads) {
@@ -140,7 +140,7 @@ describe('for any changes of listings between reads', () => {
     });
   });
 
-  it('a listing is reported as gone only if the site did not have it at two complete reads in a row, and the first of them counted it as missing for the first time', async () => {
+  it('a listing is reported as gone only at the second complete read in a row without it, and the first of these reads counted it as missing', async () => {
     await forAnyWorld((reads) => {
       reads.forEach((read, index) => {
         for (const { kind, id } of newsOf(read)) {
@@ -167,7 +167,7 @@ describe('for any changes of listings between reads', () => {
     });
   });
 
-  it('no appearance of a listing is reported as created twice, and the listings of the first read are not reported unless they return; if all reads are complete, all later listings that were read are reported', async () => {
+  it('no appearance of a listing is reported as created twice; the listings of the first read are reported only if they return; if all reads are complete, every later listing that was read is reported', async () => {
     await forAnyWorld((reads) => {
       const created = reads.flatMap((read) => newsOf(read).filter(({ kind }) => kind === 'created'));
       expect(new Set(created.map(({ itemId }) => itemId)).size).toBe(created.length);
@@ -221,7 +221,7 @@ describe('for any changes of listings between reads', () => {
     );
   });
 
-  it('the observations of a first poll contain each current listing once, and a first poll at the next read returns the same row for each of these listings that has no new observation', async () => {
+  it('the observations of a first poll contain each current listing once; a first poll at the next read repeats those of listings that have no new observation', async () => {
     await forAnyWorld((reads) => {
       reads.forEach(({ followup, at: time }, index) => {
         const rows = observed(followup);
