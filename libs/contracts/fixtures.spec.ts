@@ -54,7 +54,9 @@ const fixtures = readdirSync(directory)
     JSON.parse(readFileSync(new URL(file, directory), 'utf8')) as Fixture,
   ]);
 
-/** Returns the names of the fields in the first `oneof` of the schema: the kinds of event, or the causes of a movement. */
+/**
+ * Returns the names of the fields in the first `oneof` of the schema: the kinds of event, or the causes of a movement.
+ */
 function kindsOf(schema: DescMessage): string[] {
   return (schema.oneofs[0]?.fields ?? []).map((field) => field.localName);
 }

@@ -1,6 +1,6 @@
 /**
- * What a member may do. A viewer only reads. An editor also changes keywords, watches, channels and mentions, and creates
- * API keys. An owner may do everything.
+ * What a member may do. A viewer only reads. An editor also changes keywords, watches, channels and mentions, and
+ * creates API keys. An owner may do everything.
  */
 export const MEMBER_ROLES = ['owner', 'editor', 'viewer'] as const;
 export type MemberRole = (typeof MEMBER_ROLES)[number];

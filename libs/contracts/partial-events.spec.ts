@@ -6,7 +6,10 @@ import {
   PushedEventSchema,
 } from './gen/earshot/events/v1/event_pb.js';
 
-/** Returns the type of a field in the encoded message. Messages and bytes are encoded in the same way, so both are `bytes`. */
+/**
+ * Returns the type of a field in the encoded message. Messages and bytes are encoded in the same way, so both are
+ * `bytes`.
+ */
 function wireTypeOf(field: DescField): string {
   if (field.fieldKind === 'message') return 'bytes';
   if (field.fieldKind === 'scalar') return field.scalar === 12 ? 'bytes' : `scalar ${field.scalar}`;

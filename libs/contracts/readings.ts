@@ -1,4 +1,6 @@
-/** The stance of a mention toward the keyword's subject. If `subjectRole` is `topic`: the mood of the mention's text. */
+/**
+ * The stance of a mention toward the keyword's subject. If `subjectRole` is `topic`: the mood of the mention's text.
+ */
 export const SENTIMENTS = ['positive', 'negative', 'neutral', 'mixed'] as const;
 export type Sentiment = (typeof SENTIMENTS)[number];
 

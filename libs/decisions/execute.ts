@@ -106,8 +106,8 @@ async function decideAndAppend<S, E, D extends Decision<E>, R>(
   let state = aggregate.initial;
   let seq = 0;
   let repeated = false;
-  // The position is locked before the append. So if the consumer gets the appended message early, the consumer waits for
-  // this command, and this command does not wait for the consumer.
+  // The position is locked before the append. So if the consumer gets the appended message early, the consumer waits
+  // for this command, and this command does not wait for the consumer.
   const [, positions, read] = await together([
     lockAccount(tx, accountId),
     lockPositions(tx, projection, new Map([[subject, 0]])),

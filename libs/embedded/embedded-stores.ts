@@ -54,8 +54,8 @@ const STORES = [
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedStores> {
   const { log, signal } = options;
   signal?.throwIfAborted();
-  // Mode 711 lets other users pass through the directory, because the stores run as other users if this process is root.
-  // Other users cannot list the directory, and its contents have their own modes.
+  // Mode 711 lets other users pass through the directory, because the stores run as other users if this process is
+  // root. Other users cannot list the directory, and its contents have their own modes.
   mkdirSync(options.dataDir, { recursive: true, mode: 0o711 });
   const dataDir = realpathSync(options.dataDir);
   const lock = lockDirectory(dataDir);

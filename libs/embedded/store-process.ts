@@ -42,7 +42,9 @@ export interface StoreCommand {
    */
   holdStdin?: boolean;
   stopSignal: NodeJS.Signals;
-  /** Returns whether the store answers. Called repeatedly during a start, until the store answers or the start fails. */
+  /**
+   * Returns whether the store answers. Called repeatedly during a start, until the store answers or the start fails.
+   */
   isReady(): Promise<boolean>;
 }
 
@@ -132,7 +134,8 @@ export class StoreProcess {
       if (Date.now() > deadline) throw new Error(`${name} did not answer in ${READY_WITHIN_MS / 1000} s`);
       await after(READY_POLL_MS);
     }
-    // The answer can come from another program that took the port first. Then our program has exited, or will exit soon.
+    // The answer can come from another program that took the port first. Then our program has exited, or will exit
+    // soon.
     if (hasEnded(child)) throw new Error(`${name} ended while starting: ${this.lastLogLines()}`);
     child.once('exit', (code, signal) => this.onUnexpectedExit(code, signal));
   }

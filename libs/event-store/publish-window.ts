@@ -101,8 +101,8 @@ export function publishWindow<T extends Unstored>(
 interface ServerRefusal {
   reason: string;
   /**
-   * True for the code 503: the stream does not exist or has no leader, or the server is starting or lacks resources. The
-   * message itself is not at fault.
+   * True for the code 503: the stream does not exist or has no leader, or the server is starting or lacks resources.
+   * The message itself is not at fault.
    */
   isOutage: boolean;
 }

@@ -16,9 +16,9 @@ interface Account {
 
 /**
  * Shares the connections to the mail server, so that unanswered mails of one account do not delay other accounts.
- * Accounts take turns, and an account starts a mail only if it has fewer connections than are free. Of 8 connections, the
- * first account gets at most 4, and the next one 2. All accounts with a mail that stalled within the last minute count as
- * one account together.
+ * Accounts take turns, and an account starts a mail only if it has fewer connections than are free. Of 8 connections,
+ * the first account gets at most 4, and the next one 2. All accounts with a mail that stalled within the last minute
+ * count as one account together.
  */
 export class MailTurns {
   /** Accounts with mails, in the order of their turns. */

@@ -8,8 +8,8 @@ export interface OutboundMailOptions {
   /** `SMTP_URL`: the operator's own server, so its address can be private. */
   url: string;
   /**
-   * `MAIL_FROM`. If it is empty, the sender is earshot@ and the host of the server; earshot@localhost if the server is an
-   * IP address or a name without a dot.
+   * `MAIL_FROM`. If it is empty, the sender is earshot@ and the host of the server; earshot@localhost if the server is
+   * an IP address or a name without a dot.
    */
   from: string;
   /** `SMTP_REQUIRE_TLS` */

@@ -70,7 +70,9 @@ export function endpointIdOf(accountId: string, url: string): string {
   return derivedId('endpoint', accountId, url);
 }
 
-/** Returns true if the text is a UUID of RFC 9562: 32 hexadecimal digits with hyphens, with a valid version and variant. */
+/**
+ * Returns true if the text is a UUID of RFC 9562: 32 hexadecimal digits with hyphens, with a valid version and variant.
+ */
 export function isId(text: string): boolean {
   return validate(text);
 }

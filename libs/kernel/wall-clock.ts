@@ -2,8 +2,8 @@ import { DateTime, IANAZone } from 'luxon';
 
 /**
  * Returns the instant of an ISO 8601 date-time. A time without an offset is local time in the zone. A local time that
- * is skipped when clocks go forward is moved by the length of the gap. For a local time that occurs twice when clocks go
- * back, the function returns the second instant.
+ * is skipped when clocks go forward is moved by the length of the gap. For a local time that occurs twice when clocks
+ * go back, the function returns the second instant.
  * @param timeZone IANA
  * @returns milliseconds since 1970; NaN if the text is not a date-time
  */

@@ -8,8 +8,8 @@ const REPLACED = new Map<number, string>([
 ]);
 
 /**
- * Returns the canonical caseless form (Unicode D145, composed) of one base character with its marks. Typographic apostrophes,
- * dashes and full-width characters become ASCII characters, and ASCII white space becomes a space.
+ * Returns the canonical caseless form (Unicode D145, composed) of one base character with its marks. Typographic
+ * apostrophes, dashes and full-width characters become ASCII characters, and ASCII white space becomes a space.
  */
 export function foldCluster(cluster: string): string {
   let folded = '';

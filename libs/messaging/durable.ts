@@ -29,9 +29,9 @@ export interface ConsumerOptions {
    */
   ackWaitMs?: number;
   /**
-   * Maximum time of one call of the handler, and of a later outcome, in ms, default 5 minutes. After this time, the call
-   * or the outcome counts as hanging. The replica then does not extend the ack wait of the messages any more, so the
-   * server delivers them again.
+   * Maximum time of one call of the handler, and of a later outcome, in ms, default 5 minutes. After this time, the
+   * call or the outcome counts as hanging. The replica then does not extend the ack wait of the messages any more, so
+   * the server delivers them again.
    */
   handleWithinMs?: number;
   /**

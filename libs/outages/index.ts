@@ -41,8 +41,8 @@ export function refusalFor(error: unknown): Refusal {
 const POSTGRES_OUTAGE = /^(08\w{3}|53\w{3}|57P0\w|57014|55P03|40001|40P01|25006|58030)$/;
 
 /**
- * Returns whether the error of a query is an outage. An error of pg itself, which comes neither from the server nor from
- * our parameters, is an error of the connection.
+ * Returns whether the error of a query is an outage. An error of pg itself, which comes neither from the server nor
+ * from our parameters, is an error of the connection.
  */
 function isPostgresOutage(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return POSTGRES_OUTAGE.test(error.code ?? '');

@@ -12,8 +12,8 @@ const SEALED = 'earshot';
 
 /**
  * Checks that the key can decrypt this installation's secrets. With another key, no webhook could be signed. The first
- * start stores an encrypted value, and later starts must be able to decrypt it. If Postgres is empty and the streams are
- * not, the key must be able to decrypt the signing secret of the first account in the streams.
+ * start stores an encrypted value, and later starts must be able to decrypt it. If Postgres is empty and the streams
+ * are not, the key must be able to decrypt the signing secret of the first account in the streams.
  * @throws SettingsError if the key cannot decrypt the value or the signing secret
  */
 export async function checkMasterKey(

@@ -57,8 +57,8 @@ const MIGRATION_LOCK = 7_210_418;
 const STATEMENT_WITHIN_MS = 60_000;
 /**
  * Postgres ends a transaction that sends no statement for this time, because its process is probably frozen and would
- * keep the locks until it continues. Intended pauses are shorter: an append to a stream that does not answer fails after
- * 15 s.
+ * keep the locks until it continues. Intended pauses are shorter: an append to a stream that does not answer fails
+ * after 15 s.
  */
 const IDLE_IN_TRANSACTION_MS = 180_000;
 const KEEP_ALIVE_SECONDS = 30;

@@ -154,7 +154,10 @@ function similarFault(value: unknown): string | undefined {
   return textFault(text);
 }
 
-/** Returns the fault of a text. A text without a visible character is refused, because it would match every text or none. */
+/**
+ * Returns the fault of a text. A text without a visible character is refused, because it would match every text or
+ * none.
+ */
 function textFault(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return 'must be a string that is not empty';
   // Characters are counted like those of JSON Schema: an emoji is one.

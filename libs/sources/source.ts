@@ -182,8 +182,8 @@ export interface FetchContext {
   /**
    * State that the connector keeps for this search from check to check (ETags, moved addresses), as JSON. The connector
    * reads and changes the state. Earshot stores it only if the check succeeds. If a due watch has its first check, or
-   * was left out of the read that stored the state, this watch needs the complete response. Then the state contains only
-   * the key `history`: the known state of the upstream.
+   * was left out of the read that stored the state, this watch needs the complete response. Then the state contains
+   * only the key `history`: the known state of the upstream.
    */
   state: Record<string, unknown>;
   /** Runs `read` once for all searches of this batch with the same key. */

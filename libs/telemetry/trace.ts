@@ -80,8 +80,8 @@ export function continueTrace<T>(traceparent: string | undefined, work: () => T)
 }
 
 /**
- * Runs work in a new span that begins or continues a trace: a request, a command, or a turn of a replay. The caller must
- * end the span.
+ * Runs work in a new span that begins or continues a trace: a request, a command, or a turn of a replay. The caller
+ * must end the span.
  */
 export function arrive<T>(
   name: string,

@@ -59,7 +59,9 @@ export async function startProgram(name: ServiceName | 'earshot', env: NodeJS.Pr
   return program;
 }
 
-/** Like `startProgram`, but does not wait until the program is ready, because some programs exit before they are ready. */
+/**
+ * Like `startProgram`, but does not wait until the program is ready, because some programs exit before they are ready.
+ */
 export function beginProgram(name: ServiceName | 'earshot', env: NodeJS.ProcessEnv, port: number): Program {
   const file = fileURLToPath(new URL(`dist/apps/${name}/main.js`, checkout));
   if (!existsSync(file)) throw new Error(`${file} is missing: run npm run build first`);

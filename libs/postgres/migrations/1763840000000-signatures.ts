@@ -1,6 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The previous signing secret, which stays valid for a day after a rotation, and the form of an account's signatures. */
+/**
+ * The previous signing secret, which stays valid for a day after a rotation, and the form of an account's signatures.
+ */
 export class Signatures1763840000000 implements MigrationInterface {
   readonly name = 'Signatures1763840000000';
 

@@ -1,7 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { grantsLike } from './schedule-tables.js';
 
-/** Renames the table `credit_holds` to `credit_reservations`, because its rows are called reservations everywhere else. */
+/**
+ * Renames the table `credit_holds` to `credit_reservations`, because its rows are called reservations everywhere else.
+ */
 export class Reservations1764100000000 implements MigrationInterface {
   readonly name = 'Reservations1764100000000';
 

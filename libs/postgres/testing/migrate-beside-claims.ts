@@ -3,8 +3,8 @@ import { until } from '#testing';
 import type { Database } from '../index.js';
 
 /**
- * Runs a migration that copies the schedule while a poller has claimed searches. Fails if the migration does not wait for
- * the claim, or if a later claim does not wait for the migration. The tables need rows of searches and watches.
+ * Runs a migration that copies the schedule while a poller has claimed searches. Fails if the migration does not wait
+ * for the claim, or if a later claim does not wait for the migration. The tables need rows of searches and watches.
  */
 export async function migrateBesideClaims(database: Database, migration: MigrationInterface): Promise<void> {
   const [migrating, claiming] = [database.createQueryRunner(), database.createQueryRunner()];

@@ -48,7 +48,9 @@ const PROBLEM = anyOf([
   "(?:isn't|is not|not|doesn't|won't|stopped|never) (?:working|loading|responding|connecting|syncing|updating|opening|charging|load|work|connect|open|sync|turn on)",
   '(?:charged (?:me )?twice|locked out|error (?:code )?[\\p{L}]?\\d{2,})',
 ]);
-/** Signs that the author speaks to somebody or asks something. Without such a sign, a problem is not a request for help. */
+/**
+ * Signs that the author speaks to somebody or asks something. Without such a sign, a problem is not a request for help.
+ */
 const ADDRESSED = /^@(?:user|§)|\?|\bplease\b|\bpls\b|\bplz\b|\bany ?(?:one|body)\b|\bhow\b|\bwhy\b/u;
 
 /** Returns the question about the product in the text; undefined if there is none. */

@@ -4,7 +4,9 @@ import { anyOf } from './rule.js';
 /** The intents that are distinguished in posts on software. */
 type SoftwareIntent = 'bug_report' | 'feature_request' | 'product_question' | 'support_request';
 
-/** Words that indicate an intent. `weight` is their weight in the title. In the text it is multiplied by `TEXT_PART`. */
+/**
+ * Words that indicate an intent. `weight` is their weight in the title. In the text it is multiplied by `TEXT_PART`.
+ */
 interface Cue {
   intent: SoftwareIntent;
   weight: number;

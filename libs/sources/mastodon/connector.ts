@@ -192,7 +192,8 @@ async function readSearch(q: string, context: FetchContext, instance: Instance):
     });
     const { body } = await ask(context, instance, `/api/v2/search?${query}`);
     const page = parseSearch(body, { host: instance.host, now: context.now });
-    // The server selects the posts of a page, and then removes hidden posts. So a short page is not always the last one.
+    // The server selects the posts of a page, and then removes hidden posts. So a short page is not always the last
+    // one.
     const next = isLastPage(page, until) ? undefined : () => read(offset + PAGE_SIZE);
     return { items: page.items, warnings: page.warnings, next };
   };

@@ -23,8 +23,8 @@ export interface SignedInContext {
 
 const TOKEN_URL = 'https://www.reddit.com/api/v1/access_token';
 const SESSION_KEY = 'reddit.token';
-// A token that expires within this time is renewed before the next request. If it expired during a request, Earshot would
-// have to repeat the request.
+// A token that expires within this time is renewed before the next request. If it expired during a request, Earshot
+// would have to repeat the request.
 const RENEW_BEFORE_MS = 60_000;
 
 /** Sends a request with the application's token (app-only OAuth). A refused token is renewed once. */
@@ -79,7 +79,8 @@ async function signIn({ http, now }: SignedInContext, settings: RedditSettings):
   return { value, expiresAt: now.getTime() + expiresInSeconds * 1000 };
 }
 
-// Reddit requires a user agent that names the platform and the application. It throttles requests with other user agents.
+// Reddit requires a user agent that names the platform and the application. It throttles requests with other user
+// agents.
 function userAgentOf({ clientId }: RedditSettings): string {
   return `server:${clientId}:v1 (Earshot)`;
 }

@@ -16,7 +16,9 @@ export interface CachedFeed extends Validators {
   feed: StoredFeed;
   /** When the feed was read, or was confirmed as unchanged (ms since the epoch). */
   readAt: number;
-  /** How long the publisher asks clients to wait before their next request, in ms (`Cache-Control: max-age`, `<ttl>`). */
+  /**
+   * How long the publisher asks clients to wait before their next request, in ms (`Cache-Control: max-age`, `<ttl>`).
+   */
   publisherWaitMs: number;
 }
 

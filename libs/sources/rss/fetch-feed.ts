@@ -32,7 +32,8 @@ const HOSTS_KEPT = 5_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 /** Maximum number of concurrent requests to one server. */
 const REQUESTS_AT_ONCE = 4;
-// These errors can mean that the redirect was a mistake or is outdated. So after them the old address is requested again.
+// These errors can mean that the redirect was a mistake or is outdated. So after them the old address is requested
+// again.
 const REDIRECT_FAILED: ReadonlySet<UpstreamErrorKind> = new Set([
   'not_found',
   'gone',

@@ -16,8 +16,8 @@ export interface PagingBounds {
   /** Absent at a first check, which reads one page. */
   since: Date | undefined;
   /**
-   * Paging stops at a page with an item from this time or before (ISO 8601). Absent at a first check, and if the request
-   * or `next` already limits the time, so that no item's time needs to end the read.
+   * Paging stops at a page with an item from this time or before (ISO 8601). Absent at a first check, and if the
+   * request or `next` already limits the time, so that no item's time needs to end the read.
    */
   until?: string | undefined;
   /** Maximum number of pages. */

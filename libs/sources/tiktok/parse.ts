@@ -90,7 +90,8 @@ function itemOf(video: JsonRecord, id: string, publishedAt: string): SourceItem 
   });
 }
 
-// Ids are numbers in the response. The JSON parser has converted ids that are too large for a JavaScript number to texts.
+// Ids are numbers in the response. The JSON parser has converted ids that are too large for a JavaScript number to
+// texts.
 function digitsOf(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : textOf(value);
   return text !== undefined && /^\d{1,24}$/.test(text) ? text : undefined;

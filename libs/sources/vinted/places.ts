@@ -34,8 +34,9 @@ export function reachesKnownList(known: KnownList, scanned: readonly string[]): 
 }
 
 /**
- * Compares a scan with the previous list. Listings can move up (a seller moves or edits them), but never down. A listing
- * that has moved up does not show how far the scan has read, so only listings that kept their relative order count.
+ * Compares a scan with the previous list. Listings can move up (a seller moves or edits them), but never down. A
+ * listing that has moved up does not show how far the scan has read, so only listings that kept their relative order
+ * count.
  * @param scanned ids of the listings in their order, newest first
  */
 export function compare(

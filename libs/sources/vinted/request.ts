@@ -11,8 +11,8 @@ export const PAGE_SIZE = 96;
  */
 export const SCAN_PAGES = 3;
 /**
- * Maximum number of pages of all phrases in one read. With the budget's rate they take one and a half minutes. A claim on
- * the search lasts much longer (ten minutes).
+ * Maximum number of pages of all phrases in one read. With the budget's rate they take one and a half minutes. A claim
+ * on the search lasts much longer (ten minutes).
  */
 export const PAGES_PER_READ = 30;
 

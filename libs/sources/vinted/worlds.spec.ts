@@ -36,8 +36,9 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   }),
 );
 const step: fc.Arbitrary<Step> = fc.record({
-  // A step moves at most one listing to the top (`bump`), and `readsOf` moves at most four between two reads that do not
-  // fail. With five moved listings in their old order, a scan could stop too early: see `MIN_KEPT_ORDER` in places.ts.
+  // A step moves at most one listing to the top (`bump`), and `readsOf` moves at most four between two reads that do
+  // not fail. With five moved listings in their old order, a scan could stop too early: see `MIN_KEPT_ORDER` in
+  // places.ts.
   changes: fc
     .tuple(fc.array(change, { maxLength: 5 }), fc.option(fc.record({ do: fc.constant('bump' as const), at })))
     .map(([changes, bump]) => (bump ? [...changes, bump] : changes)),

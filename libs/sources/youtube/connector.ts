@@ -7,8 +7,8 @@ import { nextPageOf, parseSearchAnswer, parseVideos, videoIdsOf, type Details } 
 import { faultsOf, isByDate, limitsOf, queriesOf } from './query.js';
 
 const PAGE_SIZE = 50;
-// Maximum number of pages that one read requests for each query: Google allows a hundred searches a day, and each page is
-// one search.
+// Maximum number of pages that one read requests for each query: Google allows a hundred searches a day, and each page
+// is one search.
 const MAX_PAGES = 5;
 // A new video can enter the search hours after its publication.
 const INDEX_LAG_MS = 6 * 3_600_000;

@@ -3,8 +3,8 @@ import type { Fault } from '#kernel';
 import { countryOf, faultsOfSort, filterOf, sortOf } from '../shared/filters.js';
 import { alternativesOf, quotedIfNeeded } from '../shared/terms.js';
 
-// Maximum length of a query as it is encoded in the address. YouTube documents no limit, but most servers refuse addresses
-// of more than about 8,000 characters.
+// Maximum length of a query as it is encoded in the address. YouTube documents no limit, but most servers refuse
+// addresses of more than about 8,000 characters.
 const MAX_QUERY_LENGTH = 4_000;
 const SORTS = ['date', 'relevance', 'rating', 'title', 'viewCount'];
 const DURATIONS = ['short', 'medium', 'long'];
