@@ -145,8 +145,8 @@ class Follower {
   }
 
   /**
-   * True if an unknown listing is new: in one of the lists, it is above the last listing that was known before and kept
-   * its order. For a listing that the scans contain only as promoted, the time of its photo decides.
+   * True if a listing that was in no list before is new: in one of the scans, it is before `newUpTo` (see `Places`).
+   * For a listing that the scans contain only as promoted, the time of its photo decides.
    */
   private isNew({ id, photoUploadedAt }: Listing): boolean {
     if (!this.before) return false;

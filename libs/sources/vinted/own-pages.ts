@@ -46,8 +46,9 @@ const MAX_PLAUSIBLE_LOSS = 2;
 const EMPTY_PAGE_DOUBTED_MS = 2 * 86_400_000;
 
 /**
- * Returns the ids of the listings of the previous scan if this scan is empty. An empty scan is plausible if the
- * previous scan was two days ago, or had at most two listings: then the result is empty.
+ * Returns the ids of the listings of the previous scan if this scan is empty although that is not plausible; otherwise
+ * an empty list. An empty scan is plausible if the previous scan was at least two days ago, or had at most two
+ * listings.
  */
 export function missingAfterEmptyScan(
   before: History | undefined,
