@@ -1,5 +1,5 @@
-import { newId } from '#kernel';
-import { connectBus, type Bus } from '#messaging';
+import { newId, Outage } from '#kernel';
+import { connectBus, getMessage, type Bus } from '#messaging';
 import { createLogger } from '#telemetry';
 import { isolateStores, type IsolatedStores } from '#testing';
 import { AppendConflict, EventStore, predecessorOf } from './event-store.js';
@@ -43,6 +43,24 @@ describe('the event store', () => {
     expect(await texts(one, first)).toEqual(['b']);
     expect(await texts(one, between)).toEqual(['b']);
     expect(await texts(one, first + 1000)).toEqual([]);
+  });
+
+  it('reads the messages of a subject since an instant', async () => {
+    const one = subject();
+    await store.append(one, bytes('a'), 0, newId());
+    expect((await store.readSince('KEYWORDS', one, new Date(0))).map(({ data }) => text(data))).toEqual([
+      'a',
+    ]);
+    expect(await store.readSince('KEYWORDS', one, new Date(Date.now() + 60_000))).toEqual([]);
+    expect(await store.readSince('KEYWORDS', subject(), new Date(0))).toEqual([]);
+  });
+
+  it('reads no subject since an instant if the delivering server lacks its last message', async () => {
+    const one = subject();
+    const seq = await store.append(one, bytes('a'), 0, newId());
+    const getMessage = () => Promise.resolve({ seq: seq + 1, time: new Date() });
+    const behind = new EventStore({ ...bus, jsm: { streams: { getMessage } } } as unknown as Bus);
+    await expect(behind.readSince('KEYWORDS', one, new Date(0))).rejects.toThrow(Outage);
   });
 
   it('returns nothing for an unknown subject', async () => {
@@ -115,7 +133,7 @@ describe('the event store', () => {
     const first = await store.append(one, bytes('a'), 0, newId());
     const second = await store.append(one, bytes('b'), first, newId());
     await store.publish(one, bytes('c'), newId());
-    const headers = async (seq: number) => (await bus.jsm.direct.getMessage('KEYWORDS', { seq }))?.header;
+    const headers = async (seq: number) => (await getMessage(bus, 'KEYWORDS', { seq }))?.header;
     expect([
       predecessorOf(await headers(first)),
       predecessorOf(await headers(second)),

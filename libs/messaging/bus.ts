@@ -37,7 +37,7 @@ export async function connectBus(url: string, name: string, log: Logger, streamR
     noAsyncTraces: true,
   });
   void logStatus(nc, log);
-  const jsm = await jetstreamManager(nc);
+  const jsm = await untilAnswered(() => jetstreamManager(nc));
   await untilAnswered(() => ensureStreams(jsm, streamReplicas));
   // The default of 5 s is too short: a purge of a large stream delays publishers for several seconds.
   return { nc, js: jetstream(nc, { timeout: 15_000 }), jsm, inboxPrefix, close: () => nc.drain() };

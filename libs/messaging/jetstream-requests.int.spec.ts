@@ -1,4 +1,5 @@
 import { TimeoutError } from '@nats-io/nats-core';
+import { Outage } from '#kernel';
 import { createLogger } from '#telemetry';
 import { fakeOnly, isolateStores, type IsolatedStores } from '#testing';
 import { connectBus, type Bus } from './bus.js';
@@ -51,9 +52,10 @@ describe('a request to JetStream', () => {
   });
 
   it('fails after ten repetitions', async () => {
-    const { ask, calls } = failing(20, new TimeoutError());
+    const timeout = new TimeoutError();
+    const { ask, calls } = failing(20, timeout);
     const answer = untilAnswered(ask);
-    const failed = expect(answer).rejects.toThrow(TimeoutError);
+    const failed = expect(answer).rejects.toThrow(new Outage('NATS', timeout));
     await passPauses(12);
     await failed;
     expect(calls()).toBe(11);

@@ -6,7 +6,8 @@ import {
   type MsgRequest,
   type StoredMsg,
 } from '@nats-io/jetstream';
-import { defer, lastValueFrom, retry, throwError, timer } from 'rxjs';
+import { catchError, defer, lastValueFrom, retry, throwError, timer } from 'rxjs';
+import { Outage } from '#kernel';
 import { isOutage } from '#outages';
 import type { StreamName } from './streams.js';
 
@@ -18,11 +19,13 @@ const PAUSE_MS = 1000;
  * second before each. While a cluster elects a leader, it answers no requests. If it must create many streams and
  * consumers, its answers can come too late.
  * @param ask makes the request; repeating it must be harmless
- * @throws the error of the last request. An error that is not an outage is thrown immediately
+ * @throws Outage after the last request, with its error as the cause. An error that is not an outage is thrown
+ *   immediately and unchanged
  */
 export function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
   const delay = (error: unknown) => (isOutage(error) ? timer(PAUSE_MS) : throwError(() => error));
-  return lastValueFrom(defer(ask).pipe(retry({ count: RETRIES, delay })));
+  const failed = (error: unknown) => throwError(() => (isOutage(error) ? new Outage('NATS', error) : error));
+  return lastValueFrom(defer(ask).pipe(retry({ count: RETRIES, delay }), catchError(failed)));
 }
 
 /** Returns the state of a consumer; undefined if it does not exist. @throws every other error of the request */

@@ -67,6 +67,7 @@ export async function ensureStreams(jsm: JetStreamManager, replicas = 1): Promis
       discard: DiscardPolicy.Old,
       max_age: spec.maxAgeDays * DAY_NANOS,
       duplicate_window: DUPLICATE_WINDOW_NANOS,
+      // For the release before `getMessage` (docs/adr/0039), in case of a downgrade.
       allow_direct: true,
       num_replicas: replicas,
     };

@@ -2,7 +2,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { SettingsError } from '#config';
 import { AccountDecisionSchema, type AccountDecision } from '#contracts';
 import type { EventStore } from '#event-store';
-import { getMessage } from '#messaging';
+import { getMessage, untilAnswered } from '#messaging';
 import type { Database } from '#postgres';
 import { masterKeys, reportKeys, SecretBox } from '#secrets';
 import type { Platform } from './platform.js';
@@ -23,8 +23,10 @@ export async function checkMasterKey(
   const box = new SecretBox(masterKey);
   let check = await keyCheckOf(database);
   if (!check) {
-    const first = await getMessage(bus, 'ACCOUNTS', { seq: 1, next_by_subj: 'accounts.>' });
-    const secret = first && (await signingSecretOf(store, first.subject));
+    const secret = await untilAnswered(async () => {
+      const first = await getMessage(bus, 'ACCOUNTS', { seq: 1, next_by_subj: 'accounts.>' });
+      return first && signingSecretOf(store, first.subject);
+    });
     if (secret?.length && !opens(box, secret)) throw wrongKey();
     const sealed = box.seal(SEALED);
     await database.query('INSERT INTO installation (key_check) VALUES ($1) ON CONFLICT DO NOTHING', [sealed]);

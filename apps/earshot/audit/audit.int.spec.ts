@@ -1,7 +1,7 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { ChangePlanSchema, GrantCreditsSchema, LookupSchema } from '#contracts';
-import { isoOf, newId } from '#kernel';
-import { COMMANDS, subjectOf } from '#messaging';
+import { isoOf, newId, Outage } from '#kernel';
+import { COMMANDS, subjectOf, type Bus } from '#messaging';
 import { CommandClient } from '#transport';
 import { startBilling, type BillingUnderTest } from '../../billing/testing/billing-under-test.js';
 import { audit } from './audit.js';
@@ -80,4 +80,16 @@ it('the audit finds a charge whose fact has vanished from the stream', async () 
 
 it('the audit reports nothing for an unknown account', async () => {
   expect(await audited(newId())).toMatchObject({ agrees: true, movements: 0, days: [] });
+});
+
+it('the audit fails as an outage if the server that delivers the facts lacks the last one', async () => {
+  const { bus, database } = billing;
+  const accountId = await billing.open('solo');
+  await billing.check(accountId);
+  const streams = {
+    info: bus.jsm.streams.info.bind(bus.jsm.streams),
+    getMessage: () => Promise.resolve({ seq: Number.MAX_SAFE_INTEGER }),
+  };
+  const ahead = { ...bus, jsm: { streams, consumers: bus.jsm.consumers } } as unknown as Bus;
+  await expect(readAccount(ahead, database, accountId)).rejects.toThrow(Outage);
 });
