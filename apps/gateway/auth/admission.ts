@@ -210,7 +210,10 @@ function pathOf({ routeOptions, url }: FastifyRequest): string {
   return routeOptions.url ?? url.split('?', 1)[0] ?? '';
 }
 
-/** Returns whether a request needs a key or a session. Requests to unknown paths need one too. */
+/**
+ * Returns whether `Admission` checks the requests to a path. Except for the routes in `OPEN`, these requests need a key
+ * or a session, even if the path is unknown.
+ */
 function isGuarded(path: string): boolean {
   return path === '/v1' || path.startsWith('/v1/') || path === '/mcp';
 }

@@ -41,7 +41,7 @@ interface Row {
   role: string | null;
 }
 
-/** A change of a key, its member or the plan has an effect in all gateways after at most this time. */
+/** In ms. A change of a key, its member or the plan has an effect in all gateways after at most this time. */
 const CACHE_MS = 5000;
 
 /** Checks API keys by their hash, with a cache of a few seconds in each gateway. */
@@ -113,7 +113,7 @@ export class ApiKeys {
 
 /**
  * Returns the rights of a key as a role. A key has at most the rights of the member who created it. A key with the
- * scope `write` that the operator creates has all rights.
+ * scope `write` that the operator created has the rights of an owner.
  */
 function roleOf({ scope, member_id, role }: Row): MemberRole {
   if (scope !== 'write') return 'viewer';

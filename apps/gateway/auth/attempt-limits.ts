@@ -13,8 +13,8 @@ import { networkOf } from './failed-key-attempts.js';
 export type AttemptKind = 'sign-in' | 'sign-up' | 'reset' | 'mail';
 
 /**
- * Maximum number of failed attempts for an address and for a network in the window. All requests for mails count, not
- * only failed requests.
+ * Maximum number of failed attempts for an address and for a network within `WINDOW_MINUTES`. All requests for mails
+ * count, not only failed requests.
  */
 const LIMITS: Readonly<Record<AttemptKind, { address: number; network: number }>> = {
   'sign-in': { address: 10, network: 60 },
@@ -24,8 +24,8 @@ const LIMITS: Readonly<Record<AttemptKind, { address: number; network: number }>
 };
 const WINDOW_MINUTES = 15;
 /**
- * A gateway remembers for this time that no attempt is left. The time is short: an attempt that succeeds no longer
- * counts, so an attempt can become free at any moment.
+ * A gateway remembers for this time, in ms, that no attempt is left. The time is short, because a successful attempt is
+ * deleted from the count: another attempt can be allowed again at any moment.
  */
 const FULL_MS = 2000;
 const CONNECTIONS = 2;

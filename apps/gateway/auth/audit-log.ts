@@ -15,16 +15,16 @@ const MAX_KEYS = 50;
 const MAX_KEY_LENGTH = 100;
 
 const MCP = '/mcp';
-/** The names of MCP tools begin with a verb. */
+/** Matches the MCP tools that change nothing: their names begin with one of these verbs. */
 const READING_TOOL = /^#(search|get|explain|list|estimate|backtest)_/;
 
 /** Who made a request. */
 type Author = Pick<Caller, 'accountId'> & { by: Pick<Caller['by'], 'kind' | 'id'> };
 
 /**
- * Records each admitted write by a key or a member: the write before it runs, and its status before the answer is sent.
- * Requests that `Admission` refuses are not recorded. Bodies can contain secrets, so only the names of their properties
- * are recorded.
+ * Records each admitted write by a key or a member. The entry is stored before the write runs, and gets its status before
+ * the answer is sent. Requests that `Admission` refuses are not recorded. Bodies can contain secrets, so only the names
+ * of their properties are recorded.
  */
 @Injectable()
 export class AuditLog {

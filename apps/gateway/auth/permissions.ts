@@ -21,7 +21,7 @@ const WORK: Area = { read: 'viewer', write: 'editor' };
 const ACCOUNT: Area = { read: 'viewer', write: 'owner' };
 const OWNERS: Area = { read: 'owner', write: 'owner', needsSession: true };
 
-/** The rights that each area of the interface requires, by the first part of its path under `/v1`. */
+/** The rights that the routes of the API require, by the first part of their path under `/v1`. */
 const AREAS: Readonly<Record<string, Area>> = {
   keywords: WORK,
   queries: WORK,
@@ -46,7 +46,7 @@ const AREAS: Readonly<Record<string, Area>> = {
   reports: WORK,
   account: ACCOUNT,
   credits: ACCOUNT,
-  // Members change only their own sessions and password here.
+  // Members read and change only their own sessions and password here.
   auth: { read: 'viewer', write: 'viewer', needsSession: true },
   // Editors see and change their own keys.
   keys: { read: 'editor', write: 'editor', needsSession: true },
@@ -56,7 +56,7 @@ const AREAS: Readonly<Record<string, Area>> = {
   'audit-log': OWNERS,
 };
 
-/** Routes that require other rights than their area. */
+/** Routes that require other rights than the first part of their path. */
 const ROUTES: Readonly<Record<string, Area>> = {
   // Each tool checks the rights that it needs.
   '/mcp': { read: 'viewer', write: 'viewer' },
@@ -64,7 +64,7 @@ const ROUTES: Readonly<Record<string, Area>> = {
   '/v1/credits/packs': OWNERS,
 };
 
-/** The rights that an area requires if `AREAS` does not list it. */
+/** The rights that a route requires if neither `ROUTES` nor `AREAS` lists it. */
 const UNKNOWN: Area = { read: 'owner', write: 'owner' };
 /** A request to a path without a route changes nothing, so every caller gets a 404. */
 const NO_ROUTE: RequiredRights = { role: 'viewer', needsSession: false };

@@ -46,7 +46,7 @@ export class DashboardFiles {
   }
 
   /**
-   * @param name `theme.js` or `assets/<file>`
+   * @param name `theme.js`, `favicon.svg` or `assets/<file>`
    * @param accepted the header `accept-encoding`
    * @returns undefined if there is no such file
    */

@@ -130,7 +130,7 @@ describe('reading a body', () => {
     ['\0', 'U+0000'],
     ['\ud800', 'half of a surrogate pair'],
     ['\udc00x', 'the other half of a surrogate pair'],
-  ])('refuses text that no store can hold (%j: %s), at any place of the body', (text) => {
+  ])('refuses the text %j (%s) in a value, in a nested list and in a key', (text) => {
     const message = 'must be Unicode text without U+0000 and lone surrogates';
     expect(refusalOf({ note_text: `a${text}` }).details).toEqual([{ path: 'note_text', message }]);
     expect(refusalOf({ noteText: 'a', filters: { x: [text] } }).details).toEqual([

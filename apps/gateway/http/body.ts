@@ -19,7 +19,8 @@ const TYPE_RULES = ['isArray', 'isObject', 'isString', 'isBoolean', 'isNumber', 
  * Reads a request body into its DTO.
  * @param more checks that the DTO's decorators cannot express; all of them run, even after the decorators have found
  * faults
- * @param complete adds, in camelCase, the values that a partial body does not change
+ * @param complete gets the body with camelCase keys, and returns the body to validate: for a partial body, it adds the
+ * values that the body does not change
  * @throws Refusal `invalid` `VALIDATION` with at most 50 faults and their paths, in the sender's own spelling. Faults
  * of `more` inside a faulty value are left out
  */
@@ -184,7 +185,10 @@ function escape(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
-/** The user chooses the keys inside `filters`, so their spelling does not change. */
+/**
+ * Matches a path up to and including `filters`, or a path without `filters`. The user chooses the keys inside `filters`,
+ * so their spelling does not change.
+ */
 const ABOVE_FILTERS = /^(?:.*?\.)?filters(?=[.[]|$)|^.*$/;
 
 function respell(path: string, { spelling, style }: CasedBody, wanted: Spelling): string {

@@ -3,7 +3,7 @@ import { toCamelCase } from './casing.js';
 
 const parse = (text: string): unknown => JSON.parse(text);
 
-describe('the casing of a body', () => {
+describe('toCamelCase', () => {
   it('converts snake_case keys to camelCase at every level, and does not change values', () => {
     const { body, faults } = toCamelCase({
       refresh_interval_seconds: 60,
@@ -18,7 +18,7 @@ describe('the casing of a body', () => {
     });
   });
 
-  it('accepts camelCase unchanged', () => {
+  it('does not change camelCase keys', () => {
     const body = { refreshIntervalSeconds: 60, sources: [{ source: 'rss' }] };
     expect(toCamelCase(body).body).toEqual(body);
   });

@@ -50,7 +50,7 @@ describe('counting JSON text', () => {
     });
   });
 
-  it('refuses more than 8000 values, however they are distributed', () => {
+  it('refuses more than 8000 values, even if no list has more than 1000 elements', () => {
     const eight = `[${Array<string>(8).fill(zeros(MAX_ELEMENTS)).join()}]`;
     expect(faultOf(eight)).toEqual({
       path: '',

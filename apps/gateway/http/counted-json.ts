@@ -4,7 +4,10 @@ import { Refusal } from '#kernel';
 export const MAX_LEVELS = 32;
 /** Maximum number of elements of a list, and of keys of an object. No body of the interface needs so many. */
 export const MAX_ELEMENTS = 1000;
-/** Maximum number of values in a body, including the values inside lists and objects. */
+/**
+ * Maximum number of values in a body, including the values inside lists and objects. An empty list or object counts as
+ * if it had one element.
+ */
 export const MAX_VALUES = 8000;
 
 /** A list or an object whose end the scan has not reached. */
@@ -27,8 +30,9 @@ const OBJECT = 123;
 const OBJECT_END = 125;
 
 /**
- * Refuses JSON text that is nested too deeply or contains too many values. Does not parse the text, because parsing
- * half a million nested lists takes longer than a request is allowed to take. Does not refuse text that is not JSON.
+ * Refuses JSON text that is nested too deeply or contains too many values. Counts in the text, before the text is
+ * parsed: other code walks through a parsed body recursively, and a body that is nested too deeply would exhaust its
+ * stack. Does not refuse text that is not JSON.
  * @throws Refusal `invalid` `VALIDATION`. If one list or object is too large, the path of the fault is its path, in the
  *   sender's spelling
  */

@@ -31,7 +31,7 @@ describe('cursors', () => {
     );
   });
 
-  it('are valid for any order of the keys of the filter', () => {
+  it('stay valid if the keys of the filter have another order', () => {
     const cursor = cursors.write({ a: 1, b: { c: 2, d: 3 } }, 7);
     expect(cursors.read({ b: { d: 3, c: 2 }, a: 1 }, cursor)).toBe(7);
   });

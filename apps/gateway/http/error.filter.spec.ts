@@ -3,7 +3,7 @@ import { Outage, Refusal } from '#kernel';
 import { createLogger } from '#telemetry';
 import { ErrorFilter } from './error.filter.js';
 
-/** The response to a caller whose route throws this error. */
+/** Returns the response to a caller whose route throws this error. */
 function answerTo(error: unknown): { status: number; body: unknown } {
   const answer = { status: 0, body: undefined as unknown };
   const reply = {

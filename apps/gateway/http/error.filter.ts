@@ -46,7 +46,8 @@ export class ErrorFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
     const reply = http.getResponse<FastifyReply>();
-    // Nest throws this exception if there is no route. A route that does not find an object throws a Refusal instead.
+    // Nest throws this exception if there is no route. A route of the API that does not find an object throws a Refusal
+    // instead.
     if (error instanceof NotFoundException) {
       const { method, url } = http.getRequest<FastifyRequest>();
       const path = url.replace(/\?.*$/s, '');

@@ -12,7 +12,7 @@ export interface ListPosition {
 export interface NewestFirst<Row> {
   /** A cursor is bound to these values: the list, the account and the filters. */
   scope: object;
-  /** Reads at most `limit` rows before a position. */
+  /** Reads at most `limit` rows: the newest rows, or the newest rows that are older than the position `before`. */
   read(limit: number, before: ListPosition | undefined): Promise<Row[]>;
   positionOf(row: Row): { at: Date; id: string };
   view(row: Row): object;

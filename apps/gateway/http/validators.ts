@@ -98,7 +98,7 @@ export function flat(value: unknown): unknown {
   return Array.isArray(value) ? value.map((item: unknown) => (Array.isArray(item) ? null : item)) : null;
 }
 
-/** Requires a map whose keys the user chooses. The keys and values of the map are not changed. */
+/** For a map whose keys the user chooses: the keys and values of the map are not changed. */
 export function KeepUnchanged(): PropertyDecorator {
   return all(
     // A type into which class-transformer does not look. On keys such as `constructor`, class-transformer would throw.
@@ -173,7 +173,7 @@ export function jsonSizeFault(value: unknown, kibibytes: number): string | undef
 const MAX_URL_LENGTH = 2048;
 const URL_SCHEMA: Schema = { type: 'string', maxLength: MAX_URL_LENGTH };
 
-/** Requires an http or https address of at most 2,048 characters that can receive a request. */
+/** Requires an http or https address of at most 2,048 characters, without a user name and a password. */
 export function HttpUrl(): PropertyDecorator {
   return Check(httpUrlFault, { ...URL_SCHEMA, minLength: 1 });
 }

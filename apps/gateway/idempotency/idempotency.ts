@@ -22,7 +22,7 @@ const RENEW_MS = 5000;
  * request any more, so that the request can be repeated.
  */
 const MAX_PROCESSING_MS = 120_000;
-/** Statuses of requests that had no effect. A repeated request can get another status. */
+/** Responses with these statuses are not stored: the request had no effect, and can get another status later. */
 const FORGOTTEN: ReadonlySet<number> = new Set([401, 402, 409, 429]);
 
 /**

@@ -7,11 +7,12 @@ import type { ToolContext } from './tool.js';
 export type Estimate = {
   monthlyCredits: number;
   firstScanCredits: number;
+  /** The first check, or the first scan, of each search that starts. */
   startCredits: number;
   bySearch: readonly { creditsPerCheck: number }[];
 };
 
-/** The estimate of a change that costs nothing. */
+/** The estimate of a call that costs nothing. */
 export const FREE: Estimate = { monthlyCredits: 0, firstScanCredits: 0, startCredits: 0, bySearch: [] };
 
 /** The response of `POST /v1/keywords/estimate`. */

@@ -15,9 +15,9 @@ import { SourcesController } from '../api/sources/sources.controller.js';
 
 /**
  * The controllers of the HTTP routes that tools and resources use, and the estimate tokens. A tool calls the method of
- * the controller, so that the input of the tool is validated and refused as over HTTP. Tools shorten the answers, check
- * the role themselves, and have a daily limit of credits. Nest creates controllers after providers, so each controller
- * is looked up when it is used.
+ * the controller, so that the input of the tool is validated in the same way as a request over HTTP. Tools shorten the
+ * answers, check the role themselves, and have a daily limit of credits. Nest creates controllers after providers, so
+ * each controller is looked up when it is used.
  */
 @Injectable()
 export class McpRoutes {

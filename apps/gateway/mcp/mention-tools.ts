@@ -142,7 +142,7 @@ export function withoutAbsent<T extends object>(given: T): { [K in keyof T]?: No
   };
 }
 
-/** Applies `plain` to all texts inside a value. */
+/** Removes invisible characters from all texts inside a value, and shortens these texts. */
 export function plainTexts(value: unknown): unknown {
   if (typeof value === 'string') return plain(value);
   if (Array.isArray(value)) return value.map(plainTexts);

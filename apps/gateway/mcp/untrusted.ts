@@ -8,8 +8,9 @@ export const NOTICE =
 const EXCERPT_CHARACTERS = 500;
 
 /**
- * Characters that models read but people do not see: control characters, tags, changes of direction. The
- * expression does not match line feeds, tabs, and the joiners that some scripts and emoji need.
+ * Characters that models read but people do not see, for example control characters, the tag characters of Unicode, and
+ * marks that change the direction of writing. The expression does not match line feeds, tabs, and the joiners that some
+ * scripts and emoji need.
  */
 const INVISIBLE = /(?![\n\t\u200C\u200D])[\p{Cc}\p{Cf}]/gu;
 

@@ -29,7 +29,7 @@ const document = openApiDocument() as unknown as Described;
 const ajv = new Ajv2020({ strict: false, validateSchema: false, formats: fullFormats });
 ajv.addSchema(document, 'openapi');
 
-/** The names without `Dto`. */
+/** The names of the classes of bodies, without `Dto`. */
 const BODY_NAMES = BODIES.map((dto) => dto.name.replace(/Dto$/, ''));
 const validators = new Map(
   BODY_NAMES.map((name) => [name, ajv.compile({ $ref: `openapi#/components/schemas/${name}` })]),
@@ -219,7 +219,7 @@ describe('the schema of a request body', () => {
   });
 });
 
-/** Returns the rules of a class that are numbers, lists of values or patterns. */
+/** Returns the rules of a class whose limits are numbers, lists of values or patterns. */
 function limitsOf(dto: Dto): Rule[] {
   const rules: Rule[] = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
   return rules.filter(

@@ -10,7 +10,7 @@ import { readBody } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
 import { AnalysisBodyDto, analysisFaults } from './analysis-body.dto.js';
 
-/** Longer than the time that a language model may take for 200 mentions. */
+/** Longer than the 100 s that the language model may take for one analysis. */
 const TIMEOUT_MS = 120_000;
 
 /** Analyses mentions. Costs 1 credit for each mention with a result. */

@@ -32,7 +32,7 @@ export class AnalysisBodyDto {
     type: 'string',
     format: 'uuid',
   })
-  @Described('Each mention is charged once, even if the list contains the mention twice')
+  @Described('A mention is charged at most once, even if the list contains the mention twice')
   mentionIds!: string[];
 
   @Optional()
@@ -71,7 +71,7 @@ export class AnalysisBodyDto {
 
 /**
  * Returns the faults of missing keys, and of keys that the operation does not read. If the installation has no language
- * model, also returns the faults of the parts that need it.
+ * model, also returns the faults of the operations and keys that need a model.
  */
 export function analysisFaults(body: AnalysisBodyDto, hasModel: boolean): Fault[] {
   const { operation } = body;

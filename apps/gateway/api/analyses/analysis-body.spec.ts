@@ -13,7 +13,7 @@ const read = (body: Record<string, unknown>, hasModel: boolean) =>
   readBody(AnalysisBodyDto, body, 'snake', (given) => [() => analysisFaults(given, hasModel)]);
 
 describe('the body of an analysis', () => {
-  it('does not change the keys of the schema', () => {
+  it('keeps the spelling of the keys in its schema', () => {
     expect(read(AGENT, true).schema).toEqual({ Part_No: { type: 'string' } });
   });
 

@@ -28,8 +28,8 @@ interface ItemsCursor {
 }
 
 /**
- * Shows what other rules, mutes, VIPs and limits of a keyword would have done with its stored mentions. A backtest is
- * free, and changes neither the keyword nor its mentions.
+ * Shows what a keyword would have done with its stored mentions if its rules, mutes, VIPs, spike alert or minimum
+ * relevance were different. A backtest is free, and changes neither the keyword nor its mentions.
  */
 @Controller()
 export class BacktestsController {

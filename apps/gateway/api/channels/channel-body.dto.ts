@@ -14,8 +14,8 @@ import { addressFault } from '../../http/email-address.js';
 const MAX_URL_LENGTH = 2048;
 
 /**
- * Returns the fault of a secret webhook address. Also accepts the masked form from responses: then the stored address
- * does not change.
+ * Returns the fault of a webhook address that is a secret. Also accepts the masked form from responses: then the stored
+ * address does not change.
  */
 function secretUrlFault(value: unknown): string | undefined {
   return isMasked(value) ? undefined : httpUrlFault(value);
@@ -36,7 +36,7 @@ function chatIdFault(value: unknown): string | undefined {
   return 'must be the id of a chat (-1001234567890) or the name of a public channel (@name)';
 }
 
-/** Returns true for the form in which responses contain a secret: `…` and its last four characters. */
+/** Returns true for the masked form of a secret: `…` and at most four characters. */
 export function isMasked(value: unknown): boolean {
   return typeof value === 'string' && value.startsWith('…') && value.length <= 5;
 }

@@ -21,9 +21,10 @@ const KEYS: Readonly<Record<ChannelKind, readonly ConfigKey[]>> = {
 const SHOWN_CHARACTERS = 4;
 
 /**
- * Returns the faults of a config that its decorators cannot find: keys that do not fit the kind, a masked secret that
- * is not the stored secret, and duplicate addresses.
- * @param before the stored channel; the config can contain the masked form of the stored secret
+ * Returns the faults that the decorators of `ChannelConfigDto` cannot find: keys that are missing or do not fit the
+ * kind, a masked secret that is not the stored secret, and duplicate addresses.
+ * @param before the stored channel, if the config changes a channel; the config can then contain the masked form of the
+ * stored secret
  */
 export function configFaults(kind: ChannelKind, config: ChannelConfigDto, before?: ChannelRow): Fault[] {
   const wanted = KEYS[kind] ?? [];
@@ -47,7 +48,8 @@ export function configFaults(kind: ChannelKind, config: ChannelConfigDto, before
 
 /**
  * Returns the config as it is stored.
- * @param before the stored channel; its secret is used if the config contains the masked form
+ * @param before the stored channel, if the config changes a channel; its secret is used if the config contains the
+ * masked form
  */
 export function storedConfig(
   kind: ChannelKind,

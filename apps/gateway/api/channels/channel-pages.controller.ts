@@ -24,7 +24,8 @@ const TEXTS: Readonly<Record<AddressAnswer, { question: string; button: string; 
 
 /**
  * Serves the pages that mails link to, for people without an account. GET only shows a question, because mail programs
- * and scanners also open links. POST makes the change; a POST is also the one-click unsubscription of RFC 8058.
+ * and scanners also open links. POST makes the change. A mail program can send the POST to `unsubscribe` itself, as the
+ * one-click unsubscription of RFC 8058.
  */
 @Controller('channels')
 export class ChannelPagesController {

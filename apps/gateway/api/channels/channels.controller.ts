@@ -44,7 +44,10 @@ import {
 import { ChannelBodyDto, ChannelChangeDto, isMasked, type ChannelConfigDto } from './channel-body.dto.js';
 import { configFaults, configView, storedConfig } from './channel-config.js';
 
-/** Maximum time of a test. A chat service must answer within 10 s, and a mail server within 14 s. */
+/**
+ * How long the gateway waits for the test of a channel. A chat service must answer within 10 s, and a mail server within
+ * 14 s.
+ */
 const TIMEOUT_MS = 20_000;
 
 /** The routes of channels. Free. */
@@ -105,7 +108,7 @@ export class ChannelsController {
     return this.view(accountId, pathId(id, 'channel'));
   }
 
-  /** Changes the name, or replaces the config. */
+  /** Changes the name, replaces the config, or both. */
   @Patch(':id')
   async change(
     @From() { accountId }: Caller,

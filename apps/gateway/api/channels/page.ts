@@ -1,7 +1,8 @@
 import { escapeHtml as escaped } from '../../http/html-page.js';
 
 /**
- * A small page with a title, a sentence and at most one form. The form is sent to the address of the page.
+ * Returns the HTML of a small page with a title, a sentence and at most one form. The form is sent to the address of the
+ * page.
  * @param title text; it is escaped, like the sentence
  */
 export function page(title: string, sentence: string, form?: { button: string }): string {

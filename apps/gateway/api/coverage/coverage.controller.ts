@@ -11,7 +11,7 @@ import { timelineOf } from './timeline.js';
 
 const DAY_MS = 24 * 3_600_000;
 const WINDOW_MS = DAY_MS;
-/** Activity is kept for this time. */
+/** ClickHouse keeps the checks of a search for this time. */
 const MAX_WINDOW_MS = 90 * DAY_MS;
 
 /** Shows which periods each search of a keyword has read, and which periods it has not read. Free. */
@@ -35,7 +35,8 @@ export class CoverageController {
     const keyword = await this.keywords.keyword(accountId, id);
     if (!keyword) throw Refusal.notFound('keyword');
     const { byWatch, missingBefore } = await this.coverage.runs(accountId, id, requestedSince, until);
-    // A time whose runs are missing would look as if no check was made. So the answer begins after this time.
+    // `runs` reads only a limited number of runs. A time whose runs were not read would look as if no check was made, so
+    // the answer begins after this time.
     const since = new Date(
       Math.min(Math.max(requestedSince.getTime(), missingBefore ?? -Infinity), until.getTime()),
     );

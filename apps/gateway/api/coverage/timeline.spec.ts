@@ -8,7 +8,7 @@ const run = (outcome: CheckRun['outcome'], from: number, to: number, message = '
 });
 const MINUTE = 60_000;
 const at = (minutes: number) => minutes * MINUTE;
-/** Returns the timeline from minute 0 to 60, as `from-to status: reason` in minutes. */
+/** Returns the windows of the timeline that begins at minute 0, each as `from-to status: reason` in minutes. */
 function shown(
   runs: CheckRun[],
   {
@@ -57,7 +57,7 @@ describe('the timeline of a search', () => {
     ).toEqual(['0-30 covered', '30-40 gap: too much', '40-60 covered']);
   });
 
-  it('shows a gap while nothing was checked, and the reason of a pause', () => {
+  it('shows a gap with the reason of the pause where nothing was checked', () => {
     expect(shown([run('covered', at(20), at(30))], { idle: 'the keyword is paused: user' })).toEqual([
       '0-20 gap: the keyword is paused: user',
       '20-30 covered',

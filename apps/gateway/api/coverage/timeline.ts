@@ -17,7 +17,7 @@ export interface SearchChecks {
   runs: readonly CheckRun[];
   /** Reason why no check is due; undefined while the search runs. */
   idle: string | undefined;
-  /** In ms; undefined without a next check. */
+  /** In ms; undefined if no check is planned. */
   nextCheckAt: number | undefined;
 }
 
@@ -44,7 +44,7 @@ export function timelineOf(
   runs.forEach((run, index) => {
     if (run.outcome !== 'failed') return;
     const from = runs[index - 1]?.to ?? run.from;
-    // The source is not read again before the next check.
+    // No check follows the last failure yet, so all later time counts as failed.
     const to = index === runs.length - 1 ? Infinity : run.to;
     timeline.set(from, to, { status: 'failed', reason: run.message || null });
   });

@@ -99,16 +99,16 @@ export class DeliveriesController {
 }
 
 /**
- * Returns the receiver in the form in which attempts store it: an address without its query, or a channel. Returns an
- * empty text if the receiver is neither.
+ * Returns the receiver in the form in which attempts store it: `channel:` and the id of a channel, or an address without
+ * query, fragment and credentials. Returns an empty text if the receiver is neither.
  */
 function storedEndpointOf(endpoint: string): string {
   return /^channel:[0-9a-f-]{36}$/.test(endpoint) ? endpoint : displayUrl(endpoint);
 }
 
 /**
- * Returns the parameter `target`: a kind of target, or the id of a channel. A channel gets events, digests and
- * verifications.
+ * Returns the filter that the parameter `target` contains: a kind of target, or the id of a channel. The id of a channel
+ * becomes an endpoint, because a channel gets several kinds of deliveries: events, digests and verifications.
  */
 function readTarget(query: QueryReader): { kind?: string; endpoint?: string } {
   const target = query.one('target')?.toLowerCase();

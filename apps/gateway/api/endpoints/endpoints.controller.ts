@@ -49,8 +49,8 @@ export class EndpointsController {
       COMMANDS.enableEndpoint,
       create(EnableEndpointSchema, { commandId, accountId, url }),
     );
-    // An address that only a replay used is listed only while it fails, so this second read does not always find the
-    // address.
+    // An address that no keyword and no watch uses, for example the address of a replay, is listed only while it fails or
+    // is disabled. So this second read does not always find the address.
     return endpointView((await this.reads.endpoint(accountId, url)) ?? { ...endpoint, ...HEALTHY });
   }
 }

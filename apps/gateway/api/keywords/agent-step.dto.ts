@@ -7,7 +7,7 @@ const TYPES = ['string', 'number', 'boolean', 'enum'];
 const MAX_FIELDS = 12;
 const MAX_DESCRIPTION_LENGTH = 200;
 const MAX_VALUES = 12;
-/** The largest `maxLength`: the largest number that a stored step can contain. */
+/** The largest accepted `maxLength`. A stored agent step contains the number as a 32-bit integer. */
 const MAX_LENGTH = 2 ** 31 - 1;
 
 const FIELD = object(

@@ -95,7 +95,7 @@ export function criteriaView(criteria: JsonObject): JsonObject {
   return Array.isArray(terms) && terms.length > 0 ? { ...rest, terms } : rest;
 }
 
-/** Returns an agent step in the form of a response. */
+/** Returns an agent step in the form of a response; null without an agent step. */
 export function agentStepView(step: JsonValue | undefined): JsonObject | null {
   if (typeof step !== 'object' || step === null || Array.isArray(step)) return null;
   const schema = Object.entries((step.schema ?? {}) as Record<string, JsonObject>).map(

@@ -46,7 +46,7 @@ describe('an estimate token', () => {
     ]);
   });
 
-  it('is optional in a create through REST, and required through MCP', () => {
+  it('can be missing, unless the caller requires a token, as a create through MCP does', () => {
     const check = (required: boolean) => codeOf(() => tokens.check('ada', body, undefined, now, required));
     expect([check(false), check(true)]).toEqual(['accepted', 'invalid ESTIMATE_REQUIRED']);
   });

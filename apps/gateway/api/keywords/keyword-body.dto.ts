@@ -200,8 +200,8 @@ export class KeywordBodyDto extends TreatmentDto {
 }
 
 /**
- * The read-only keys of a keyword. A body can contain these keys, which are ignored, so that a keyword can be read and
- * sent back.
+ * The read-only keys of a keyword. The bodies of changes, and all bodies under `/v1/queries`, can contain these keys, so
+ * that a keyword can be read and sent back. The keys are ignored there.
  */
 export const READ_ONLY_KEYS = [
   'id',

@@ -197,8 +197,7 @@ describe('the validation of a keyword’s create body', () => {
       'as %s, and names only the path of the value [limits.name, limits.lists, limits.mute-value, limits.term, limits.vip, limits.search-label, limits.ai-prompt, limits.replies-to, limits.terms, keywords.timezone]',
       (_, value) => {
         const paths = faultsOfKeyword(withValue(fullKeyword(), path, value)).map((fault) => fault.path);
-        // The path of a fault in `terms` ends with the index of the term. A fault in another list of words has the path
-        // of the list.
+        // A fault in `terms` can have the path of one term, but the table contains the path of the list.
         const listPaths = paths.map((one) => one.replace(/^(globalCriteria\.terms)\[\d+\]$/, '$1'));
         expect([...new Set(listPaths)]).toEqual([path]);
       },
@@ -274,26 +273,38 @@ describe('the validation of a keyword’s create body', () => {
   });
 
   it.each<[string, Json, Json, string]>([
-    ['only the global criteria', ['ftp://x'], undefined, 'globalCriteria.filters.feed_urls'],
-    ['the search', ['ftp://x'], ['ftp://y'], 'sources[0].searches[0].overrides.filters.feed_urls'],
-    ['no criteria', undefined, undefined, 'sources[0].searches[0].overrides.filters.feed_urls'],
-  ])(
-    'reports a fault of a source under the path of the criteria that contain the faulty key: %s',
-    (_, global, own, path) => {
-      const body = {
-        ...minimalKeyword(),
-        globalCriteria: { market: 'm', query: 'q', ...(global && { filters: { feed_urls: global } }) },
-        sources: [
-          {
-            source: 'rss',
-            enabled: true,
-            searches: [{ overrides: own ? { filters: { feed_urls: own } } : {} }],
-          },
-        ],
-      };
-      expect(faultsOfKeyword(body).map((fault) => fault.path)).toEqual([path]);
-    },
-  );
+    [
+      'the global criteria, if only they contain the faulty key',
+      ['ftp://x'],
+      undefined,
+      'globalCriteria.filters.feed_urls',
+    ],
+    [
+      'the search, if its overrides contain the faulty key',
+      ['ftp://x'],
+      ['ftp://y'],
+      'sources[0].searches[0].overrides.filters.feed_urls',
+    ],
+    [
+      'the search, if a required key is missing',
+      undefined,
+      undefined,
+      'sources[0].searches[0].overrides.filters.feed_urls',
+    ],
+  ])('reports a fault that a source finds in its criteria with the path of %s', (_, global, own, path) => {
+    const body = {
+      ...minimalKeyword(),
+      globalCriteria: { market: 'm', query: 'q', ...(global && { filters: { feed_urls: global } }) },
+      sources: [
+        {
+          source: 'rss',
+          enabled: true,
+          searches: [{ overrides: own ? { filters: { feed_urls: own } } : {} }],
+        },
+      ],
+    };
+    expect(faultsOfKeyword(body).map((fault) => fault.path)).toEqual([path]);
+  });
 
   it.each<[string, Json, string, string]>([
     ['muteRules', ['spam', 5], 'muteRules[1]', 'must be a string or an object'],

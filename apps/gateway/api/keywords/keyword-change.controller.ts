@@ -46,7 +46,7 @@ export class KeywordChangeController {
     return this.change(caller, id, raw, 'camel');
   }
 
-  /** Pauses a keyword. Changes nothing if the user has already paused the keyword. */
+  /** Pauses a keyword. Changes nothing if a user has already paused the keyword. */
   @Post(['v1/keywords/:id/pause', 'v1/queries/:id/pause'])
   @HttpCode(200)
   async pause(@From() { accountId }: Caller, @CommandId() commandId: string, @Param('id') id: string) {
@@ -66,7 +66,7 @@ export class KeywordChangeController {
     return this.views.of(accountId, id);
   }
 
-  /** Retires the keyword. With `purge=true`, deletes the keyword and its events permanently. */
+  /** Retires the keyword: its checks end. With `purge=true`, also deletes the keyword and its events permanently. */
   @Delete(['v1/keywords/:id', 'v1/queries/:id'])
   @HttpCode(204)
   async remove(

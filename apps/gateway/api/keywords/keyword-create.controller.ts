@@ -63,9 +63,9 @@ export class KeywordCreateController {
   }
 
   /**
-   * Estimates a body. If the create or the change would be refused, the result contains the refusal. An outage is
-   * thrown.
-   * @throws Refusal `not-found` if the account does not have the keyword of the parameter `keyword`
+   * Estimates a body. If the create or the change would be refused, the result contains the refusal.
+   * @throws Refusal `not-found` if the account does not have the keyword of the parameter `keyword`; other errors, such
+   *   as outages, as they are
    */
   private async estimate({ accountId }: Caller, rawQuery: RawQuery, raw: unknown, spelling: Spelling) {
     const query = new QueryReader(rawQuery);

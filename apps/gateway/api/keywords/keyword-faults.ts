@@ -12,7 +12,10 @@ import type { ActionDto, RuleDto } from './rule.dto.js';
 /** The sources of this installation. */
 export type Sources = ReadonlyMap<SourceId, SourceSetup>;
 
-/** Returns the checks that the body's decorators cannot make: of keys that depend on other keys, and of the sources. */
+/**
+ * Returns the checks that the decorators of the body cannot make: checks of keys that depend on other keys, and checks
+ * that need the sources of the installation.
+ */
 export function keywordChecks(body: KeywordBodyDto, sources: Sources): (() => Fault[])[] {
   const listOf = <T>(value: readonly T[] | undefined): readonly T[] => (Array.isArray(value) ? value : []);
   return [
@@ -104,7 +107,7 @@ export function termFaults(criteria: CriteriaDto | undefined, path: string): Fau
   return faults;
 }
 
-/** Converts the criteria of the DTO to the form in which messages contain them. */
+/** Converts the criteria of a body to the protobuf message. */
 export function criteriaOf(dto: CriteriaDto): Criteria {
   return fromJson(CriteriaSchema, JSON.parse(JSON.stringify(dto)) as JsonValue);
 }

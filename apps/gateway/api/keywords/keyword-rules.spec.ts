@@ -103,7 +103,7 @@ const REFUSED: [path: string, values: Json[]][] = [
   ['aiStep.schema', [undefined, null, 'x', [], {}, fields(13)]],
 ];
 
-/** Clauses with a value that the operator or the field does not accept. */
+/** Clauses whose value is missing, or is a value that the operator or the field does not accept. */
 const WRONG_VALUES: { field: string; op: string; value?: Json }[] = [
   { field: 'text', op: 'contains', value: '' },
   { field: 'text', op: 'word', value: 5 },
@@ -208,7 +208,7 @@ describe('the checks of the rules and the agent step of a keyword', () => {
   });
 
   it.each(['volume', 'sentiment_shift'])(
-    'refuse `mark` and `stop` in a rule on a window of kind %s [rules.window-actions]',
+    'refuse `mark` and `stop` in a rule whose condition has the kind %s [rules.window-actions]',
     (kind) => {
       const then = [{ type: 'notify' }, { type: 'mark', label: 'starred' }, { type: 'stop' }];
       const body = withValue(fullKeyword(), 'rules[1]', { ...rule, when: { ...rule.when, kind }, then });

@@ -14,8 +14,8 @@ import { TweetIdsDto, tweetIdsOf } from './tweet-ids.dto.js';
 const MAX_REF_LENGTH = 64;
 
 /**
- * The routes of direct lookups in the upstreams. Each lookup costs credits, even if it returns 404. A lookup that
- * returns 503 costs nothing.
+ * The routes of direct lookups in the upstreams. A lookup that an upstream has answered costs credits, even if the
+ * upstream answered that the object does not exist (404). A lookup that returns 503 costs nothing.
  */
 @Controller()
 export class LookupsController {

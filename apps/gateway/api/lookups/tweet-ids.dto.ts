@@ -19,8 +19,8 @@ export class TweetIdsDto {
 }
 
 /**
- * Returns the ids without duplicates, in the given order.
- * @throws Refusal `invalid` unless there are 1 to 100 ids and each id is a whole number of at most 19 digits
+ * Returns the ids without duplicates and empty texts, in the given order.
+ * @throws Refusal `invalid` unless 1 to 100 ids remain and each id consists of 1 to 19 digits
  */
 export function tweetIdsOf(given: readonly string[]): string[] {
   const ids = [...new Set(given.filter((id) => id !== ''))];

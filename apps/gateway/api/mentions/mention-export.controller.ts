@@ -18,8 +18,8 @@ const PAGE_ROWS = 200;
 /** Maximum number of exports that one gateway streams for one account at the same time. */
 const MAX_CONCURRENT = 4;
 /**
- * The value of `Retry-After` if too many exports are running. If a client does not read its export,
- * `libs/platform/http-edge.ts` ends the export: by default, within a minute.
+ * The value of `Retry-After` if too many exports are running. `libs/platform/http-edge.ts` closes a connection whose
+ * client does not read its export, by default after a minute.
  */
 const RETRY_AFTER_SECONDS = 10;
 

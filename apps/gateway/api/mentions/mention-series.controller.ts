@@ -73,7 +73,10 @@ function bucketsOf(since: Date, until: Date, seconds: number): number[] {
   return Array.from({ length: Math.min(last - first, MAX_BUCKETS + 1) }, (_, n) => (first + n) * seconds);
 }
 
-/** Returns every bucket of every group, including empty buckets. */
+/**
+ * Returns every bucket of every group, including empty buckets.
+ * @throws Refusal `invalid` if there are more than `MAX_ROWS` of them
+ */
 function withEmptyBuckets(rows: readonly SeriesRow[], starts: readonly number[]) {
   const groups = [...new Set(rows.map(({ group }) => group))].sort();
   if (groups.length === 0) groups.push('');

@@ -55,8 +55,8 @@ export function mentionView(row: MentionRow) {
 }
 
 /**
- * Returns the keys `analysis` and `corrected` of a mention. `analysis` is absent if no reader has classified the
- * mention and no member has corrected it. `corrected` is absent if no member has corrected it.
+ * Returns the keys `analysis` and `corrected` of a mention. `corrected` is absent if the mention has no corrections. If
+ * also no reader has classified the mention, `analysis` is absent too.
  */
 function analysisOf(row: MentionRow) {
   const corrected = [

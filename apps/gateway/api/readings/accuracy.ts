@@ -14,7 +14,7 @@ export interface Accuracy {
   agreement: number;
   /** Mean of the recall of all values that a person has set. */
   macroRecall: number;
-  /** Mean of the F1 score of all values that a person has set. */
+  /** Mean of the F1 scores of all values that a person has set. */
   macroF1: number;
   /**
    * The figures of each value that a person or the reader chose. `n` is the number of times that a person chose the
@@ -25,7 +25,10 @@ export interface Accuracy {
   confusion: { corrected: string; read: string; count: number }[];
 }
 
-/** Returns one result for each version of each reader. Macro averages follow Sokolova and Lapalme (2009). */
+/**
+ * Returns one result for each version of each reader. Macro averages give each value the same weight, as in Sokolova and
+ * Lapalme (2009). `macroF1` is the mean of the F1 scores, not the F1 score of the mean precision and the mean recall.
+ */
 export function accuracyOf(counts: readonly ReadAndCorrected[]): Accuracy[] {
   const versions = [...new Set(counts.map(versionOf))];
   return versions.map((version) => ofVersion(counts.filter((one) => versionOf(one) === version)));

@@ -50,7 +50,7 @@ describe('EventStream', () => {
     stream.end();
   });
 
-  it('sends a comment line every 15 s, with the id of the last event that was left out [stream.comment]', () => {
+  it('sends a comment line every 15 s, with the id of the last event that the filter has left out since the previous comment, if there is one [stream.comment]', () => {
     const { response, stream } = opened();
     jest.advanceTimersByTime(15_000);
     expect(response.text).toBe(': still connected\n\n');

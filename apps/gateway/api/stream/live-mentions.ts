@@ -25,8 +25,9 @@ const NO_SUCH_CONSUMER = 404;
 /** Number of events that are read from ClickHouse together. */
 const BATCH = 100;
 /**
- * The first and the longest wait between two attempts to read the rows of new events, in ms. The sink writes a single
- * event after 200 ms. Under load the sink writes every half second (`FEW_WRITES`).
+ * The first and the longest wait between two attempts to read the rows of new events, in ms. The sink, which is the
+ * consumer that writes mentions to ClickHouse, writes a single event after 200 ms. Under load it writes every half
+ * second (`FEW_WRITES`).
  */
 const FIRST_WAIT_MS = 20;
 const MAX_WAIT_MS = 500;

@@ -5,8 +5,8 @@ import { Cursors } from '../../http/cursor.js';
 import { LiveMentions } from './live-mentions.js';
 
 /**
- * Lists use the same position for this time, so that most lists need no request to NATS. A position that is too old
- * only makes the stream repeat some mentions.
+ * In ms. All lists use the same position for this time, so that most lists need no request to NATS. A position that is
+ * too old only makes the stream repeat some mentions.
  */
 const SHARED_MS = 250;
 /** A list waits at most this time for its position, so that lists can be read while NATS does not answer. */

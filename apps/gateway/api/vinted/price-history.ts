@@ -12,8 +12,8 @@ export interface PricePoint {
   price: number;
   previousPrice: number | null;
   /**
-   * `listing.created`, `listing.price_changed`, `listing.delisted`; null if the listing existed when Earshot first saw
-   * it.
+   * `listing.created`, `listing.price_changed` or `listing.delisted`; null if the listing was not new when Earshot first
+   * saw it.
    */
   event: string | null;
 }
@@ -37,7 +37,7 @@ export function priceSteps(observations: readonly Observation[], isLive: IsLive)
   const points: PricePoint[] = [];
   const seenBy = new Set<string>();
   let isGone = false;
-  // A change of the currency alone is not a step of the price.
+  // An observation with another currency is not a step of the price, even if its number differs.
   let known: { price: number; currency: string } | undefined;
   for (const { observed_at, event, price: text, currency, criteria_hash: search } of observations) {
     const at = isoFromClickHouse(observed_at);
@@ -62,7 +62,10 @@ export function priceSteps(observations: readonly Observation[], isLive: IsLive)
   return { points, isGone };
 }
 
-/** Returns a listing's history as the interface returns it. `points` are all steps in the window, oldest first. */
+/**
+ * Returns a listing's history in the form of the response. Its `points` are the newest `limit` steps.
+ * @param steps all steps in the window, oldest first; `isGone` also depends on later observations
+ */
 export function priceHistoryView(
   itemId: string,
   observations: readonly Observation[],

@@ -153,7 +153,7 @@ export class WatchesController {
     return this.view(accountId, source, id);
   }
 
-  /** Stops polling. The events stay readable until their retention ends. */
+  /** Retires a lone watch: its checks end. Its events stay readable until their retention ends. */
   @Delete(':id')
   @HttpCode(204)
   async remove(
@@ -176,7 +176,7 @@ export class WatchesController {
   }
 }
 
-/** @throws Refusal `not-found` if the name is not a source of the interface */
+/** Returns the name as the id of a source. @throws Refusal `not-found` if no source has this name */
 export function sourceOf(name: string): SourceId {
   if (!isSourceId(name)) throw Refusal.notFound(`source ${name}`);
   return name;
