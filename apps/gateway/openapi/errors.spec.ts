@@ -37,7 +37,7 @@ describe('the list of error codes', () => {
   });
 
   it.each([400, 404, 408, 413, 415, 431])(
-    'contains the code with which the HTTP layer answers %s',
+    'contains the code that the HTTP layer returns with the status %s',
     (given) => {
       const { status, body } = errorAnswer({ statusCode: given }, createLogger('spec', 'silent'));
       expect(listed).toContain(`${status} ${body.code}`);

@@ -147,7 +147,7 @@ class Sampler {
   }
 }
 
-/** Returns the name of the schema that a reference means. */
+/** Returns the name of the schema to which a reference refers; undefined for a schema that is not a reference. */
 function nameOf({ $ref }: Schema): string | undefined {
   return typeof $ref === 'string' ? $ref.split('/').at(-1) : undefined;
 }

@@ -2,11 +2,15 @@
 export const WINDOW_MS = 60_000;
 
 /**
- * After the table has reported that the minute is used up, a gateway refuses requests for this time without asking the
- * table again. Then the gateway can use requests that another gateway has returned.
+ * All gateways share the table `request_quotas`. After the table has reported that the minute is used up, a gateway
+ * refuses requests for this time without asking the table again. Then the gateway can use requests that another gateway
+ * has returned.
  */
 const USED_UP_MS = 250;
-/** An unused lease is returned after this time. */
+/**
+ * A lease is a number of requests that the table allows one gateway to admit. An unused lease is returned after this
+ * time.
+ */
 const IDLE_MS = 200;
 /**
  * For a plan with few requests, an unused lease is returned later: after the time in which the plan allows this many

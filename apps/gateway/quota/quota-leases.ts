@@ -25,8 +25,8 @@ interface Row {
 }
 
 /**
- * Leases requests from a table that all gateways share. For each account, the table has the number of requests of its
- * last minute with requests.
+ * Leases requests from a table that all gateways share. For each account, the table contains only the last minute in
+ * which requests were leased, and their number.
  */
 export class QuotaLeases {
   constructor(private readonly database: Database) {}

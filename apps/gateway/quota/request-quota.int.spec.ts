@@ -113,7 +113,7 @@ describe('the requests of a minute', () => {
     expect(admitted(await times(70, () => quota.take(accountId, 60)))).toBe(60);
   });
 
-  it('belong to the later minute if the clocks of two gateways differ', async () => {
+  it('belong to the later minute if the clocks of two gateways differ by less than a minute', async () => {
     const ahead = stoppedClock();
     ahead.at += 50_000;
     const behind = stoppedClock();
@@ -170,7 +170,7 @@ describe('a lease', () => {
     expect((await other.take(accountId, 1200)).admitted).toBe(true);
   });
 
-  it('is used from memory, so that a minute of requests needs few statements', async () => {
+  it('is used from memory, so that 5000 requests need fewer than 200 statements', async () => {
     let statements = 0;
     const counting = {
       query: (sql: string, parameters: unknown[]) => {

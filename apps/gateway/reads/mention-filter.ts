@@ -142,7 +142,7 @@ export function conditionsOf(filter: MentionFilter): Conditions {
     sql.push('hasAny(rules, {rules: Array(String)})');
     params.rules = filter.rules;
   }
-  // Items of an Explore have no readings, and do not come from a watch.
+  // Items of Explores have no sentiment and no intent. A filter for authors leaves them out too.
   if (filter.sentiments.length + filter.intents.length + filter.authors.length > 0) {
     sql.push('explore_id = {noExplore: UUID}');
     params.noExplore = NO_ID;

@@ -93,7 +93,7 @@ function nearness(question: Float32Array, embedding: readonly number[]): number 
   return Math.min(1, Math.max(0, cosine));
 }
 
-/** Returns the vector of the question plus the mean vector of the best mentions. */
+/** Returns the vector of the question plus the mean vector of the best mentions, with unit length. */
 function withFeedback(question: Float32Array, first: readonly (readonly number[])[]): Float32Array {
   const mean = (k: number) => first.reduce((sum, one) => sum + (one[k] ?? 0), 0) / Math.max(1, first.length);
   return toUnitLength(question.map((value, k) => value + mean(k)));

@@ -6,7 +6,7 @@ import { Check, Described, Optional } from '../http/validators.js';
 const MAX_CODE_LENGTH = 1000;
 const MAX_ADDRESS_LENGTH = 254;
 
-/** Requires an address that can receive mail. */
+/** Requires a text with the form of an email address. */
 function Address(): PropertyDecorator {
   return Check(addressFault, { type: 'string', format: 'email', maxLength: MAX_ADDRESS_LENGTH });
 }

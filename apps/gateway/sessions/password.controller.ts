@@ -41,7 +41,7 @@ export class PasswordController {
     if (!member || by.kind !== 'member') throw Refusal.notFound('member');
     const fault = newPasswordFault(newPassword, member.email);
     if (fault) throw Refusal.validation([{ path: 'new_password', message: fault }]);
-    // The limit also applies here: a person who finds an open browser must not be able to guess the password.
+    // The limit of sign-ins also applies here: a person who finds an open browser must not be able to guess the password.
     const attempt = await this.attempts.begin('sign-in', member.email, request, reply);
     if (!(await this.passwords.isRight(currentPassword, member.password_hash)))
       throw Refusal.validation([{ path: 'current_password', message: 'is wrong' }]);

@@ -25,7 +25,7 @@ export const CRITERIA = {
   repliesTo: '@acme',
 };
 
-/** For each body, a value for every key. */
+/** Bodies with a value for every key, by the name of their schema. */
 export const FULL: Readonly<Record<string, Json>> = {
   KeywordBody: {
     ...fullKeyword(),
