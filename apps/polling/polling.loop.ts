@@ -66,7 +66,7 @@ export class PollingLoop implements Loop {
   }
 
   async stop(): Promise<void> {
-    // The stop does not wait for a running prune, which can take a minute, and which a closed connection can interrupt.
+    // The stop does not wait while old seen items are deleted: this can take a minute, and can be interrupted safely.
     void this.prunes.stop();
     await this.renewals.stop();
     const workers = [...this.workers.values()].map((worker) => worker.stop());

@@ -39,7 +39,7 @@ export function blocksLane(kind: string, backoff: 'lane' | 'search', suspects = 
 
 /**
  * Returns the wait after the n-th failure in a row (from 1), in ms: the time that the upstream asked for, or else a
- * time that doubles.
+ * time that doubles with each failure, up to 15 minutes, and a random part.
  * @param random 0 to 1: spreads the ends of waits that began together over a quarter of their length
  */
 export function waitAfter(

@@ -4,7 +4,7 @@ import { FeedWatch } from './feed-watch.js';
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
 
-/** Reads the feed every `stepMs` for `ms`, without new items. */
+/** Reads the feed every `stepMs` for `ms`, without new items. @returns the time of the last read */
 function readQuietly(watch: FeedWatch, from: number, ms: number, stepMs: number): number {
   let at = from;
   while (at < from + ms) watch.read('a', (at += stepMs));
@@ -37,7 +37,7 @@ describe('a feed of newest items', () => {
     expect([watch.frozenForMs, watch.state?.quietMs]).toEqual([undefined, HOUR / 10]);
   });
 
-  it('continues from the state that the last holder stored', () => {
+  it('continues from the state that the previous holder of the lane stored', () => {
     const first = new FeedWatch(HOUR);
     first.read('a', 0);
     const at = readQuietly(first, 0, HOUR, MINUTE);

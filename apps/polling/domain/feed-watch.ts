@@ -19,6 +19,7 @@ const MAX_STEP = 0.1;
  */
 export class FeedWatch {
   constructor(
+    /** The longest time without a new item that is normal for the source, in ms. */
     private readonly quietMs: number,
     private kept?: FeedState,
   ) {}

@@ -17,7 +17,7 @@ const due = fc.array(search, { maxLength: 30 }).map((searches): PlannedSearch[] 
     ...(windowSeconds === undefined ? {} : { windowSeconds }),
   })),
 );
-/** Returns how many pages must be read of a feed that publishes this number of pages per hour. */
+/** Makes functions that return how many pages of a feed must be read, if the feed publishes 1 to 40 pages per hour. */
 const feed = fc
   .integer({ min: 1, max: 40 })
   .map((perHour) => (seconds: number) => Math.max(1, Math.ceil((seconds * perHour) / 3600)));
@@ -54,7 +54,7 @@ describe('the plan of reads', () => {
     );
   });
 
-  it('never costs more than a separate request for each search, and never more than the feed for all searches that the feed can serve', () => {
+  it('never costs more requests than a separate read of each search, and never more than the feed for all searches that the feed can serve', () => {
     fc.assert(
       fc.property(due, feed, (searches, pagesFor) => {
         const cost = costOf(planFetch(searches, pagesFor), searches, pagesFor);

@@ -32,7 +32,7 @@ describe('the ticks of a search', () => {
     );
   });
 
-  it('contain every tick of a multiple of their interval', () => {
+  it('of every 60 s contain a tick of every hour', () => {
     expect(nextTick(3_599_999, 3_600_000, 0) % 60_000).toBe(0);
   });
 

@@ -186,8 +186,8 @@ export async function settle(
 }
 
 /**
- * Returns for each source with a scheduled search the age of the search that has been due the longest, in seconds; 0 if
- * none is due.
+ * Returns for each source with a scheduled search for how many seconds its most overdue search has been due; 0 if no
+ * search is due.
  */
 export async function lateness(database: Database): Promise<{ source: string; seconds: number }[]> {
   return database.query(

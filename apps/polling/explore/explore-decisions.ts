@@ -23,8 +23,8 @@ export class ExploreDecisions {
   ) {}
 
   /**
-   * @param commandId repeating it changes nothing
-   * @throws Refusal of the domain
+   * Decides on the command that `commandOf` returns. A repeated call with the same `commandId` changes nothing.
+   * @throws Refusal like `decide` in `domain/explore.ts`
    */
   async decide(
     { accountId, exploreId, commandId }: { accountId: string; exploreId: string; commandId: string },

@@ -51,7 +51,7 @@ export class ExploreWorker {
 
   /**
    * @param isIdle whether the lane has no checks to do
-   * @param queued whether a source has open jobs
+   * @param queued finds out whether a source has jobs that can be claimed now
    */
   constructor(
     private readonly lane: Lane,

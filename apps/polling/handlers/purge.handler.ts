@@ -26,7 +26,7 @@ export class PurgeHandler {
   private async erase(purge: Uint8Array): Promise<void> {
     const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, purge);
     await transactionWithoutLimit(this.database, async (tx) => {
-      // The position is changed before the rows, in the same order as in the projection.
+      // The projection also writes its position in the stream before the rows, so both lock in the same order.
       await forgetPositions(tx, SCHEDULE, [subjectOf('KEYWORDS', accountId, keywordId)]);
       await unschedule(tx, 'keyword_id', keywordId);
       // If a check was running when its watch was deleted, it can have left rows.

@@ -58,7 +58,7 @@ describe('the leases of lanes', () => {
     expect([namesOf(after.held), after.surplus]).toEqual([namesOf(held), []]);
   });
 
-  it('never give one lane to two replicas, however many ask at the same time', async () => {
+  it('never give one lane to two replicas if three replicas ask at the same time', async () => {
     const replicas = await Promise.all(Array.from({ length: 3 }, () => replica()));
     for (let round = 0; round < 3; round += 1) {
       const renewed = await Promise.all(replicas.map((leases) => leases.renew(SOURCES)));

@@ -27,8 +27,8 @@ export class ReadRunner {
   ) {}
 
   /**
-   * Carries out a read and records its checks. Each read begins a trace at its claim. The first check of a watch
-   * belongs to the trace of the request that created the watch.
+   * Carries out a read and records its checks. Each read has its own trace, which begins at the time of its claim. But
+   * the first check of a watch belongs to the trace of the request that created the watch, if that trace is recorded.
    */
   run(reserved: ReservedRead, claimedAt: number): Promise<void> {
     const { source } = this.lane;

@@ -256,7 +256,7 @@ describe('a direct lookup', () => {
     expect([(await facts()).length - before, await reservedAmounts()]).toEqual([1, []]);
   });
 
-  it('that is sent again after its process died before the publication is published', async () => {
+  it('is published if it is sent again after its process has died before the publication', async () => {
     const commandId = newId();
     const before = (await facts()).length;
     await reserve(scene.stores.database, [

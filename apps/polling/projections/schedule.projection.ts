@@ -133,7 +133,7 @@ type PlainColumn =
   | 'disabled'
   | 'stopped';
 
-/** A decision, and the `traceparent` of the recorded step that caused it. */
+/** A decision, and the `traceparent` of its message; null if that trace is not recorded. */
 interface TracedDecision {
   decision: KeywordDecision;
   traceparent: string | null;
@@ -258,8 +258,8 @@ interface LockedWatches {
 /**
  * Locks the searches of the watches. Every transaction that writes watches and their search locks the search first,
  * like the recorder of checks. No index contains the keyword, so only this statement looks for the keyword's watches;
- * the later statements use the ids. Only this projection adds watches, and it holds the position of the keyword
- * meanwhile.
+ * the later statements use the ids. No watch is missed: only this projection adds watches, and it has locked its
+ * position in the messages of the keyword.
  */
 async function lockWatches(tx: Tx, column: 'keyword_id' | 'watch_id', id: string): Promise<LockedWatches> {
   const rows: { watch_id: string; search_number: number; search_key: string }[] = await tx.query(

@@ -25,7 +25,7 @@ export type Answer =
 export interface AnsweredSearches {
   searches: readonly DueSearch[];
   answers: Map<string, Answer>;
-  /** False if the connector's memory of this read is not stored. */
+  /** False if the connector's state after this read is not stored. */
   remembers: boolean;
 }
 
@@ -39,7 +39,8 @@ export interface PlannedRead {
 }
 
 /**
- * Sources show items with a delay: an item that was published shortly before a read can appear shortly after the read.
+ * Each read begins this time before the end of the previous read, because sources show items with a delay: an item that
+ * was published shortly before a read can appear shortly after the read.
  */
 const OVERLAP_MS = 5 * 60_000;
 /** Used as the search key of a read of the feed. */
@@ -89,8 +90,7 @@ function singleRead(
     searches: [search],
     fromFeed: false,
     run: async ([toRead = search]) => {
-      // All parts use the same instant, so that the memory of the first part is as new as the windows of the other
-      // parts.
+      // All parts use the same instant, so that the state of the first part is as new as the windows of the other parts.
       const now = clock.now();
       const answered: AnsweredSearches[] = [];
       let answer: Answer | undefined;

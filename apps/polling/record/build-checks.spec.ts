@@ -176,7 +176,7 @@ describe('the check of one watch', () => {
     );
   });
 
-  it('has the reason, is free and moves no window if it failed [credits.failed-check]', () => {
+  it('states the reason, is free and has no end of its window if it failed [credits.failed-check]', () => {
     const error = new UpstreamError('rate_limited', 'hackernews answered 429', 429, 7000);
     const failed = failedCheck(searchOf(), watchOf(), error, new Date(NOW + 7000), new Date(NOW));
     expect(failed).toMatchObject({

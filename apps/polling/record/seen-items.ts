@@ -33,8 +33,8 @@ export async function seenItemsOf(
 }
 
 /**
- * If the upstream returns an item again after this number of days, the item is marked as seen again, so that it is not
- * pruned.
+ * If the upstream returns an item again after this number of days, the item is marked as seen again, so that
+ * `pruneSeenItems` does not delete it.
  */
 const REFRESH_DAYS = 30;
 

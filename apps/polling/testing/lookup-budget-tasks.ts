@@ -11,7 +11,7 @@ export function lookupBudgetTasks(scene: LookupScene): void {
       [503, { 'retry-after': '600' }],
       [429, {}],
     ] as const)(
-      'waits after status %i with %j if it is counted separately; other kinds of lookups and the searches continue',
+      'is refused for a time after status %i with %j if it is counted separately; other kinds of lookups and the searches continue',
       async (status, headers) => {
         await scene.restart({ lookupsApart: { requestsPerMinute: 600, burst: 10 } });
         scene.upstream.failure = { status, headers };

@@ -177,12 +177,12 @@ export class Upstream {
   requests: number[] = [];
   /** The response instead of 200. */
   failure: { status: number; headers?: Record<string, string> } | undefined;
-  /** The memory that each read received. Each read stores its own number, as a mark and in the history. */
+  /** The connector's state that each read received. Each read stores its number under `mark` and `history`. */
   states: Record<string, unknown>[] = [];
   /** Requests wait until this promise resolves. */
   gate: Promise<void> = Promise.resolve();
   requestsPerMinute = 600_000;
-  /** Duration of a response. */
+  /** Duration of a response, in ms. */
   answerMs = 0;
   /** Whether the upstream has a feed, which always responds immediately. */
   hasFeed = false;
