@@ -7,13 +7,13 @@ export function print(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 }
 
-/** @throws InvalidArgumentError if the text is not a UUID */
+/** Returns the UUID in lower case. @throws InvalidArgumentError if the text is not a UUID */
 export function id(text: string): string {
   if (!isId(text)) throw new InvalidArgumentError('It must be a UUID.');
   return text.toLowerCase();
 }
 
-/** @throws InvalidArgumentError if the text is not a whole number above 0 with at most 15 digits */
+/** Reads a number. @throws InvalidArgumentError if the text is not a whole number above 0 with at most 15 digits */
 export function wholeNumber(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('It must be a whole number above 0.');
   return Number(text);

@@ -15,7 +15,7 @@ const SIMULATOR_PORT = 8090;
 const MARKET_MS = 45_000;
 /** What the simulator keeps in memory. `posts` applies to each source: about the posts of the newest 15 minutes. */
 const KEPT = { posts: 250, deliveries: 200, requests: 1_000 };
-/** The number of newest listings that the watches follow. */
+/** Number of the newest listings about the brands, from which `moveMarket` chooses. */
 const FOLLOWED_LISTINGS = 30;
 
 /**

@@ -38,7 +38,7 @@ if (process.argv.includes('--help')) {
       print(`Earshot is running at ${installation.address}`);
       const code = await signUpCode(installation.env);
       if (code !== undefined) {
-        // The addresses are printed on standard output, so that programs can read them.
+        // The code is printed on standard output, without other lines, so that programs can read it.
         process.stdout.write(`Sign-up code: ${code}\n`);
         print(`Sign up with this code at ${installation.address}/sign-up`);
       }

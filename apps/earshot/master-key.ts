@@ -24,7 +24,7 @@ export async function masterKeyIn(dataDir: string, hasSecrets: () => Promise<boo
   return key;
 }
 
-/** Does the same as `masterKeyIn`, but returns undefined without a file. @throws SettingsError if a line is not a key */
+/** Returns the keys as `masterKeyIn` does; undefined if there is no file. @throws SettingsError if a line is not a key */
 export function readMasterKey(dataDir: string): string | undefined {
   let text: string;
   try {
@@ -42,8 +42,7 @@ export function readMasterKey(dataDir: string): string | undefined {
 }
 
 /**
- * Adds a new key before the current key. The next start encrypts everything with the new key and removes the
- * old key.
+ * Adds a new key before the current key. The next start encrypts everything with the new key and removes the old key.
  * @throws SettingsError if there is no key, or if no start has finished the last rotation
  */
 export function rotateMasterKey(dataDir: string): void {

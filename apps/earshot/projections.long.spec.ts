@@ -15,7 +15,7 @@ import { keywordsProjection } from '../keywords/projections/keywords.projection.
 import { scheduleProjection } from '../polling/projections/schedule.projection.js';
 
 const CLI = fileURLToPath(new URL('dist/apps/earshot/cli.js', checkout));
-// Number of accounts: a rebuild reads their messages in two batches.
+/** Number of accounts. A rebuild reads their messages in two batches. */
 const ACCOUNTS = 520;
 /** Each test starts one or two processes. */
 const TWO_PROCESSES_MS = 60_000;
@@ -166,7 +166,7 @@ describe('projections rebuild', () => {
   );
 
   it(
-    'replaces the tables of several projections, one after the other',
+    'replaces the tables of several projections, one after the other and each only once',
     async () => {
       const names = ['accounts-v1', 'keywords-v1', 'schedule-v1', 'replays-v1', 'labels-v1'];
       const { code, output } = await cli(['rebuild', ...names, 'labels-v1']);

@@ -59,8 +59,9 @@ export function addProjectionCommands(program: Command): void {
   projections
     .command('rebuild')
     .description(
-      'build new tables from the stream beside the old ones, then switch to them, while Earshot runs, one projection ' +
-        'after the other; print a line of JSON every few seconds: {name, phase, applied, total, secondsLeft}',
+      'fill tables again from their streams while Earshot runs, one projection after the other. postgres: build new ' +
+        'tables beside the old ones, then replace the old ones; print a line of JSON every few seconds: {name, phase, ' +
+        'applied, total, secondsLeft}. clickhouse: print {name, messages, goesOn}; the analysis service then writes the rows again',
     )
     .argument('<name...>', 'names in projections list')
     .action(async (names: string[]) => {

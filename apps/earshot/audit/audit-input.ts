@@ -43,7 +43,7 @@ export interface LedgerInTables {
 /** The input of an audit. */
 export interface AuditInput {
   accountId: string;
-  /** ms */
+  /** Time of the audit, in ms. */
   now: number;
   decisions: readonly AuditedDecision[];
   /**

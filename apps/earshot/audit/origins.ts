@@ -5,8 +5,8 @@ import type { AuditInput } from './audit-input.js';
 export type Origins = ReadonlyMap<string, LedgerCommand>;
 
 /**
- * Returns the commands from facts and decisions about the account. If a fact was published twice under one id, the first fact
- * is used, because billing has charged it.
+ * Returns the commands that follow from facts and from decisions about the account. If a fact was published twice under
+ * one id, the first fact is used, because billing has charged the first one.
  */
 export function originsOf({ accountId, facts, accountFacts }: AuditInput): Origins {
   const commands = [

@@ -57,7 +57,7 @@ describe('doctor', () => {
     await bus.jsm.streams.deleteMessage('PARKED', seq);
   });
 
-  it('finds accounts with a current or previous secret that the master key cannot decrypt', async () => {
+  it('finds accounts with a previous signing secret that the master key cannot decrypt', async () => {
     const [own, foreign] = [env.MASTER_KEY ?? '', 'ab'.repeat(32)].map((key) => new SecretBox(key).seal('s'));
     const accountId = newId();
     await database.query(

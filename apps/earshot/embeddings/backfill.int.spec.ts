@@ -21,7 +21,7 @@ beforeAll(async () => {
   stores = await isolateStores();
   clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
   database = await openDatabase(stores.databaseUrl, 'spec', 2);
-  // Inserts a keyword. The specs need only that it exists.
+  // A keyword, whose id is also the id of the watch. The tests need only its existence.
   await database.query(
     `INSERT INTO keywords (keyword_id, account_id, name, state, definition, created_at, updated_at, version)
      VALUES ($1, $2, 'x', 'active', '{}', now(), now(), 1)`,

@@ -34,7 +34,7 @@ export interface BackfillProgress {
   secondsLeft: number;
 }
 
-/** A day on which mentions of one account have no vector. */
+/** A day on which some mentions of one account have no vector. */
 interface Day {
   account_id: string;
   /** `2026-03-04` */
@@ -165,8 +165,8 @@ async function embedBatch(
   batch: readonly MentionToEmbed[],
 ): Promise<void> {
   const rows = await vectorRows(embedder, batch.map(searchable));
-  // The existing watches are read after the embedding, because mentions that were purged during the embedding must not
-  // reappear.
+  // The existing watches are read after the embedding, because mentions that were purged during the embedding must get
+  // no vectors.
   const known = await knownWatches(
     database,
     batch.map((mention) => mention.watch_id),

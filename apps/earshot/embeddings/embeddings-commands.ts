@@ -27,8 +27,8 @@ export function addEmbeddingsCommands(program: Command): void {
     .command('backfill')
     .description(
       'embed the mentions that have no vector of the current model, and delete the vectors of other models, while ' +
-        'Earshot runs; print a line of JSON every few seconds: {phase, processed, total, secondsLeft}. A run that was ' +
-        'interrupted continues at the same place. Set EMBEDDINGS_URL and the other settings as for the services',
+        'Earshot runs; print a line of JSON every few seconds: {phase, processed, total, secondsLeft}. A new run ' +
+        'continues an interrupted run. Set EMBEDDINGS_URL and the other settings as for the services',
     )
     .action(() => withEmbedder(backfill));
 }

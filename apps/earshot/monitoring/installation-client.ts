@@ -2,7 +2,7 @@ import { createClient, type Client } from '#client';
 
 /**
  * Returns the client of the installation that `EARSHOT_URL` names, with the key in `EARSHOT_API_KEY`.
- * @throws Error that names the setting
+ * @throws Error that names the setting that is invalid or missing
  */
 export function clientOf(env: NodeJS.ProcessEnv): Client {
   const { EARSHOT_URL: baseUrl = 'http://127.0.0.1:8080', EARSHOT_API_KEY: apiKey = '' } = env;

@@ -87,7 +87,7 @@ async function withPrices(client: Client, path: string, options: PlanOptions): P
   return found;
 }
 
-/** @throws Error that says what is wrong with the path, and what to do */
+/** Returns the text of the file. @throws Error that says what is wrong with the path, and what to do */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -123,7 +123,7 @@ async function estimateOf(client: Client, step: WrittenStep): Promise<Estimate> 
   return { valid: false, text: text || message };
 }
 
-/** @returns a text about the change, for people */
+/** Changes the keyword in the installation. @returns a text for people about the change */
 async function apply(client: Client, step: PricedStep): Promise<string> {
   try {
     switch (step.kind) {

@@ -5,7 +5,7 @@ import { criteriaHash, resolveCriteria } from '#criteria';
 import { definitionOf, definitionView } from '../../gateway/api/keywords/definition.js';
 import { bodyOf, withoutGivenIds, type FileKeyword, type Keyword } from './keyword-file.js';
 
-/** A key whose value in a keyword the file changes. */
+/** A key of a keyword, with its values before and after the change. */
 export interface Change {
   key: string;
   before: unknown;
@@ -25,7 +25,8 @@ export type Step =
  * Compares a file with the keywords of an installation.
  * @param keywords all keywords that are not retired
  * @param deletes true: keywords that are not in the file are deleted (retired, never purged)
- * @throws Error for an id that does not exist, a name that several keywords have, or two entries for one keyword
+ * @throws Error for an id that does not exist, a name without id that several keywords have, or two entries for one
+ *   keyword
  */
 export function planKeywords(
   file: readonly FileKeyword[],
@@ -53,7 +54,7 @@ export function planKeywords(
   return [...steps, ...rest.map((keyword): Step => ({ kind: deletes ? 'delete' : 'leave', keyword }))];
 }
 
-/** Finds the keyword by its id if the file has an id, otherwise by its name. */
+/** Finds the keyword of an entry by the id if the entry has an id, otherwise by the name. */
 function counterpartOf({ id, body }: FileKeyword, keywords: readonly Keyword[]): Keyword | undefined {
   if (id !== undefined) {
     const found = keywords.find((keyword) => keyword.id === id);

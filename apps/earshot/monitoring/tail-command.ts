@@ -46,7 +46,7 @@ async function tail({ keyword, source, q, json, after = '' }: TailOptions): Prom
   }
 }
 
-/** Aborts on Ctrl-C, on SIGTERM, and when a reader such as `head` has read enough. */
+/** Returns a controller that aborts on Ctrl-C, on SIGTERM, and when a reader such as `head` has read enough. */
 function interruption(): AbortController {
   const ended = new AbortController();
   const end = () => ended.abort();
@@ -62,7 +62,7 @@ export function lineOf({ mention }: StreamedMention): string {
   return `${parts.map(printable).join('  ')}\n`;
 }
 
-/** Posts can contain control characters, which a terminal would execute. */
+/** Replaces control characters and line breaks with spaces, because a terminal would execute control characters. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
 }
