@@ -112,8 +112,8 @@ export class Answer {
     await this.flush();
     await this.write(Buffer.from(marked));
     await this.flush();
-    // A client that knows the mark closes the connection. In Node 26 such a client loses the mark if
-    // the server closes the connection.
+    // A client that knows the mark closes the connection. In Node 26 such a client loses the mark if the server closes
+    // the connection.
     const timeLimit = AbortSignal.timeout(MARK_READ_WITHIN_MS);
     await once(this.response, 'close', { signal: timeLimit }).catch(() => undefined);
     // The last chunk of the response is not sent, so that clients that do not know the mark notice the error too.

@@ -133,8 +133,8 @@ export class BridgeServer {
   }
 
   /**
-   * Returns whether a request has valid credentials. Otherwise refuses the request immediately, before its body
-   * arrives, and closes its connection.
+   * Returns whether `checkAccess` admits a request. Otherwise refuses the request immediately, before its body arrives,
+   * and closes its connection.
    */
   private async isAdmitted(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     response.on('error', () => undefined);

@@ -135,7 +135,7 @@ describe('errors', () => {
     expect(answer.body).toMatch(/^Code: 60\. DB::Exception: .* \(UNKNOWN_TABLE\) \(version .*\)\n$/);
   });
 
-  it('are returned for a body with two statements, and neither statement runs', async () => {
+  it('are returned for a body with two statements, and the second statement does not run', async () => {
     await expect(client.command({ query: 'SELECT 1; DROP TABLE texts' })).rejects.toMatchObject({
       code: '62',
     });
@@ -176,7 +176,7 @@ describe('errors', () => {
 });
 
 describe('a large result', () => {
-  it('is complete in a format that is sent in pieces, and in a format that is sent as a whole', async () => {
+  it('is complete in a format that can be sent in pieces, and in a format that cannot', async () => {
     const result = await client.query({
       query: 'SELECT number, toString(number) AS s FROM numbers(300000)',
       format: 'JSONEachRow',

@@ -17,8 +17,7 @@ export interface ChdbAnswer {
 }
 
 /**
- * The functions of chDB's addon that the bridge uses. Functions that end in Async, and StreamFetch, run on libuv's
- * threads.
+ * The functions of chDB's addon that the bridge uses. `QueryAsyncConnection` and `StreamFetch` run on libuv's threads.
  */
 export interface ChdbNative {
   /**

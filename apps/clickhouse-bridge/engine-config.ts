@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { TABLE_ENGINES } from './guard.js';
 
 /**
- * The rights that the services need. Not among them are sources (FILE, URL, REMOTE, S3 …), dictionaries, functions,
+ * The rights that the services need. They do not include sources (FILE, URL, REMOTE, S3 …), dictionaries, functions,
  * backups and SYSTEM.
  */
 const GRANTS = [

@@ -12,7 +12,10 @@ const STATEMENTS = new Set(
 );
 const CREATED = new Set(['TABLE', 'DATABASE', 'VIEW', 'MATERIALIZED', 'TEMPORARY', 'OR']);
 
-/** The allowed table engines. These store their data in the store's own directory, or store no data. */
+/**
+ * The allowed engines of tables and databases. They keep their data in the store's own directory or in memory, or keep
+ * no data.
+ */
 export const TABLE_ENGINES = [
   'MergeTree',
   'ReplacingMergeTree',
@@ -91,7 +94,7 @@ function refuseCall(name: string, tableFunctions: ReadonlySet<string>): void {
 
 /**
  * Refuses text that the engine and this parser read differently: escapes in names, heredocs, MySQL's comments, curly
- * quotes.
+ * quotes, and `file` directly after a number.
  */
 function refuseAmbiguousText(sql: string, token: SqlToken): void {
   const raw = sql.slice(token.start, token.end);

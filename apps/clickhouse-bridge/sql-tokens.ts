@@ -17,9 +17,9 @@ const SPACE = /[ \t\n\r\f\v]/;
 const NUMBER_END = /[^0-9A-Za-z_.]/g;
 
 /**
- * Splits SQL into tokens by ClickHouse's rules. The bridge needs the tokens only to find words and semicolons that are
- * not inside quotes and comments. `#` comments and `$heredocs$` are not recognized, because guard.ts refuses them.
- * Yields one token at a time, because the data after an INSERT's FORMAT must not be read as SQL.
+ * Splits SQL into tokens by ClickHouse's rules. The bridge needs the tokens only to find names, brackets and semicolons
+ * that are not part of a text or a comment. `#` comments and `$heredocs$` are not recognized, because guard.ts refuses
+ * them. Yields one token at a time, because the data after an INSERT's FORMAT must not be read as SQL.
  */
 export function* sqlTokens(sql: string): Generator<SqlToken> {
   let at = 0;

@@ -35,7 +35,7 @@ function refusal(sql: string): ClickhouseException {
   throw new Error(`not refused: ${sql}`);
 }
 
-describe('classifying a statement', () => {
+describe('parseStatement', () => {
   it('recognizes a select by its first word after comments and brackets', () => {
     expect(parseStatement('-- x\n/* y */ SELECT 1 FORMAT JSONEachRow')).toEqual({
       kind: 'select',

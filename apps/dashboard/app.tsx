@@ -9,7 +9,7 @@ import { NotificationCorner } from './parts/notify.js';
 import { router } from './routes.js';
 import { theme } from './shell/theme.js';
 
-/** The gateway puts a new nonce into each response. The browser refuses styles without this nonce. */
+/** The gateway puts a new nonce into each response. The browser refuses style elements without this nonce. */
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 setNonce(nonce);
 

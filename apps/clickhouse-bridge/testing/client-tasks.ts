@@ -11,8 +11,8 @@ interface RunningBridge {
 }
 
 /**
- * Defines tests of the standard client through a bridge. The first tests create the table `texts`, which later tests
- * read.
+ * Defines tests of the standard client through a bridge. One of these tests creates the table `texts`, which later
+ * tests use.
  */
 export function clientTasks(bridge: () => RunningBridge): void {
   describe('the standard ClickHouse client', () => {

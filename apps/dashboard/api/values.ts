@@ -6,7 +6,7 @@ import type { Intent, Label, Sentiment, Source } from './types.js';
  */
 const all = <T extends string>(values: Readonly<Record<T, true>>) => Object.keys(values) as T[];
 
-/** All sources, in the order in which the page lists them. */
+/** All sources, in the order in which the pages list them. */
 export const SOURCES = all<Source>({
   x: true,
   reddit: true,

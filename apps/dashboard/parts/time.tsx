@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { exactTime, relativeTime } from './format.js';
 import classes from './time.module.css';
 
-/** How often the text is computed again: twice a minute is enough for “5 minutes ago”. */
+/** How often the text is computed again: twice a minute is enough for “5 min. ago”. */
 const TICK_MS = 30_000;
 
 interface Props {
@@ -12,11 +12,11 @@ interface Props {
   none?: string;
   /** The text for less than a minute. Set for planned times, which the default “just now” does not fit. */
   near?: string;
-  /** True to show the exact time instead of “5 minutes ago”. */
+  /** True to show the exact time instead of “5 min. ago”. */
   exact?: boolean;
 }
 
-/** Shows a time as “5 minutes ago” or “in 2 hours”. On hover and focus, shows the exact time in the viewer's zone. */
+/** Shows a time as “5 min. ago” or “in 2 hr.”. On hover and focus, shows the exact time in the viewer's zone. */
 export function Time({ at, none = '–', near, exact = false }: Props) {
   const now = useNow();
   if (!at) return <span>{none}</span>;

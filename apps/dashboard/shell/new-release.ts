@@ -1,6 +1,6 @@
 import { api } from '../api/client.js';
 
-/** The address of this script. Each release has another address. */
+/** The address of this script. Each release that changes the dashboard changes the address. */
 const BUILD = import.meta.url;
 const KEY = 'earshot-reloaded';
 

@@ -13,7 +13,7 @@ interface Field {
   description: string;
 }
 
-/** The names and the setup of a kind of channel. */
+/** The texts about a kind of channel, and the fields of its form. */
 export interface KindTexts {
   name: string;
   /** The fields of the form; empty for email, whose form has only a list of addresses. */

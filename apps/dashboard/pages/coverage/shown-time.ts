@@ -10,7 +10,10 @@ export const JUST_STARTED_MS = 60_000;
 export const beginsLater = (answer: { since: string }, requestedSince: string) =>
   Date.parse(answer.since) > Date.parse(requestedSince);
 
-/** Returns a share as text. If any time is missing, returns “over 99%” instead of a rounded 100%. */
+/**
+ * Returns a share as text: “over 99%” for a share between 99% and 100%, because a rounded 100% would hide that some time
+ * is missing.
+ */
 export const percentOf = (part: number) => (part > 0.99 && part < 1 ? 'over 99%' : percent(part));
 
 /**

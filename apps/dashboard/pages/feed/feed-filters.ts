@@ -20,7 +20,7 @@ export interface FeedFilters {
   lang: string[];
   author: string[];
   minRelevance: number;
-  /** The window in days; ignored if `since` is given. */
+  /** The name of the window; ignored if `since` is not empty. */
   window: Window;
   /** ISO 8601, or empty. */
   since: string;

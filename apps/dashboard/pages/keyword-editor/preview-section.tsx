@@ -9,7 +9,10 @@ import { useDraft, type Draft } from './draft.js';
 /** Sources that a preview cannot search by words: an AI engine needs a prompt, and a marketplace has listings. */
 const NOT_ASKED: ReadonlySet<Source> = new Set(['ai_answers', 'vinted']);
 
-/** Shows the current items of the sources for the terms. The criteria of single searches have no effect. */
+/**
+ * Shows the current items of the sources for the terms. Of the criteria of single searches, only the addresses of feeds
+ * have an effect.
+ */
 export function PreviewSection() {
   const { values } = useDraft();
   const [asked, setAsked] = useState<{ question: PreviewQuestion; askCount: number }>();

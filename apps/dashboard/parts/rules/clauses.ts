@@ -137,7 +137,8 @@ export function draftOf(rule: Schemas['Keyword']['rules'][number]): RuleDraft {
     },
     actions: [...new Set(then.map(({ type }) => type))],
     labels: then.flatMap(({ label }) => label ?? []),
-    // An action without channels notifies all channels of the keyword, including the channels of other actions.
+    // An action without channels notifies all channels of the keyword. The form cannot show such an action together with
+    // the channels of other actions, so it leaves out those channels.
     channelIds: then.some(({ type, channelIds }) => type === 'notify' && !channelIds)
       ? []
       : then.flatMap(({ channelIds }) => channelIds ?? []),
