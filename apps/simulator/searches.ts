@@ -8,7 +8,7 @@ export interface SimulatedSearch {
   community?: string;
 }
 
-/** Returns the search with which tests and the demo use the source. `url`: the simulator's address. */
+/** Returns the search with which tests use the source. `url`: the simulator's address. */
 export function searchOf(source: SourceId, url: string): SimulatedSearch {
   switch (source) {
     case 'rss':

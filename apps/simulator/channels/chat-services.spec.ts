@@ -39,18 +39,18 @@ describe('the simulated chat service', () => {
       ofTeams([block(run({ weight: 'Bolder', size: 'large', ...opens('https://a.example') }))]),
     ],
     ['telegram', telegram, ofTelegram(`<b>${long(4090)}</b> &lt;`)],
-  ])('%s accepts a message at its limits', (_, service, message) => {
+  ])('%s accepts a valid message', (_, service, message) => {
     expect(service.read(message).fault).toBeUndefined();
   });
 
   it.each([
-    ['slack', 'no text', slack, {}],
+    ['slack', 'a message without text', slack, {}],
     ['slack', '51 blocks', slack, ofSlack(...Array(51).fill(header('a')))],
     ['slack', 'a header of 151 characters', slack, ofSlack(header(long(151)))],
     ['slack', 'an empty text', slack, ofSlack(rich({ type: 'text', text: '' }))],
     ['slack', 'a link that is not http', slack, ofSlack(rich({ type: 'link', url: 'javascript:a' }))],
     ['slack', 'an unknown block', slack, ofSlack({ type: 'box' })],
-    ['discord', 'nothing', discord, ofDiscord()],
+    ['discord', 'an empty message', discord, ofDiscord()],
     ['discord', 'a description of 4,097 characters', discord, ofDiscord({ description: long(4097) })],
     ['discord', 'an author of 257 characters', discord, ofDiscord({ author: { name: long(257) } })],
     [
@@ -60,8 +60,8 @@ describe('the simulated chat service', () => {
       ofDiscord(...[3000, 3001].map((n) => ({ description: long(n) }))),
     ],
     ['discord', '11 embeds', discord, ofDiscord(...Array(11).fill({ title: 'a' }))],
-    ['teams', 'no card', teams, { type: 'message', attachments: [] }],
-    ['teams', 'no version', teams, ofTeams([block(run())], { version: undefined })],
+    ['teams', 'a message without a card', teams, { type: 'message', attachments: [] }],
+    ['teams', 'a card without a version', teams, ofTeams([block(run())], { version: undefined })],
     ['teams', 'an empty body', teams, ofTeams([])],
     ['teams', 'an empty run', teams, ofTeams([block(run({ text: '' }))])],
     ['teams', 'an unknown key', teams, ofTeams([block(run({ bold: true }))])],
@@ -70,7 +70,7 @@ describe('the simulated chat service', () => {
     ['teams', 'a link that is not http', teams, ofTeams([block(run(opens('javascript:a')))])],
     ['teams', 'an unknown element', teams, ofTeams([{ type: 'Box' }])],
     ['teams', 'more than 28 KB', teams, ofTeams([block(run({ text: long(28 * 1024) }))])],
-    ['telegram', 'no text', telegram, ofTelegram('<b></b>')],
+    ['telegram', 'a message without visible text', telegram, ofTelegram('<b></b>')],
     ['telegram', '4,097 characters', telegram, ofTelegram(long(4097))],
     ['telegram', 'an unknown tag', telegram, ofTelegram('<div>a</div>')],
     ['telegram', 'a tag that is not closed', telegram, ofTelegram('<b>a')],

@@ -11,7 +11,7 @@ export interface SimulatedMail {
   stop(): Promise<void>;
 }
 
-/** A mail as people and programs see it. */
+/** A received mail: its parsed parts and its source. */
 export interface ReceivedMail {
   from: string;
   subject: string;
@@ -118,7 +118,10 @@ function mailOf(email: Email, raw: Buffer): ReceivedMail {
   };
 }
 
-/** Returns which rule of RFC 5322, or of mailbox providers for bulk mail, a mail breaks; undefined if it breaks none. */
+/**
+ * Returns the first fault of a mail: missing headers, no text or no HTML, or a line of more than 998 bytes. Checks
+ * nothing else.
+ */
 function faultOf({ headers, text, html, raw }: ReceivedMail): string | undefined {
   const missing = ['from', 'to', 'subject', 'date', 'message-id', 'mime-version'].filter(
     (name) => !headers[name],

@@ -47,7 +47,10 @@ function read(body: Record<string, unknown>): CheckedMessage {
   return { fault: text.length > 4096 ? 'message is too long' : undefined, pings, text };
 }
 
-/** Telegram refuses tags that it does not know, and tags that are not closed in order. */
+/**
+ * Returns the error with which Telegram refuses the HTML: for an unknown tag, tags that are not closed in order, a link
+ * without a valid address, or a bracket that is not escaped.
+ */
 function markupFault(markup: string): string | undefined {
   const open: string[] = [];
   for (const [, slash, name = '', rest = ''] of markup.matchAll(/<(\/?)([^\s>/]*)([^>]*)>/g)) {

@@ -36,7 +36,7 @@ interface AskedItem {
 /** Values of an enum that are used if no other value fits. */
 const UNDECIDED = ['neutral', 'other'];
 
-/** Returns the items in the last message of a user: the lines between "begin <mark>" and "end <mark>". */
+/** Returns the items in a message of the user: the lines between "begin <mark>" and "end <mark>". */
 export function itemsIn(content: string): AskedItem[] {
   const lines = content.split('\n');
   const mark = /^begin (\w+)$/.exec(lines[0] ?? '')?.[1];

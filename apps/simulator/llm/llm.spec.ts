@@ -68,7 +68,7 @@ describe('the simulated language model', () => {
     expect(found.values).toEqual([{ label: 'Shipping' }, { label: null }]);
   });
 
-  it('refuses another token and another model; no error of the client contains a token', async () => {
+  it('refuses another token, which the error of the client does not contain, and another model', async () => {
     const withWrongToken = connect({ token: 'sk-stranger' });
     await expect(withWrongToken.askOnce(step, [{ text: 'x' }], within(5_000))).rejects.toMatchObject({
       kind: 'refused',
@@ -130,7 +130,7 @@ describe.each(READINGS)('the faults of the language model for %s', (_, reading, 
   const ask = (ms = 5_000) => llm.askOnce<unknown>(reading, [{ text }], within(ms));
 
   it.each(['invalid_json', 'schema_violation', 'cut_off'] as const)(
-    '%s: one repair request describes the fault to the model, and the second answer is used',
+    '%s: one repair request is sent, and the second answer is used',
     async (kind) => {
       fails(kind, 1);
       expect((await ask()).values).toEqual([expect.objectContaining(expected)]);
@@ -206,7 +206,7 @@ describe('a caller that waits for the answer', () => {
   });
 });
 
-it('a running request fails when the process stops, and no request is sent afterwards', async () => {
+it('a running request fails when the client is closed, and no request is sent afterwards', async () => {
   fails('hang', 1);
   const hanging = llm.askOnce(step, [{ text: 'x' }], within(60_000));
   const ended = expect(hanging).rejects.toMatchObject({ kind: 'network' });

@@ -20,6 +20,6 @@ export const aiAnswersSource: SimulatedSource = {
     const engine = ENGINES.find(({ path }) => path === reply.request.routeOptions.url);
     return engine?.refuse(reply, status, message) ?? answer(reply, status, { error: { message } });
   },
-  // Only the connector knows which change of the answer belongs to a post.
+  // Only the connector can compute the id of an item, because the id depends on the previous answer of the engine.
   itemIdOf: () => undefined,
 };

@@ -189,7 +189,7 @@ function answerSearch(
   });
 }
 
-/** Refuses a search if none of the repositories and accounts that it names is visible. */
+/** Returns GitHub's fault if none of the repositories and accounts that a search names is visible. */
 function placeFault({ places }: GithubQuery, posts: readonly SimPost[]): string | undefined {
   if (places.length === 0) return undefined;
   const names = [...(TRAITS.github.communities ?? []), ...posts.map(repositoryNameOf)].map((name) =>

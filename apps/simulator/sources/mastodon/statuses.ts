@@ -128,10 +128,7 @@ function accountView(account: Account, post: SimPost): object {
   };
 }
 
-/**
- * Tests whether the full-text search finds the post. Accounts with `hidden` in their name do not allow
- * it.
- */
+/** Returns whether the full-text search finds the post. Accounts with `hidden` in their name do not allow it. */
 export function isSearchable({ author }: SimPost): boolean {
   return !author.toLowerCase().includes('hidden');
 }

@@ -6,7 +6,8 @@ type Test = (post: SimPost) => boolean;
 /**
  * Compiles a search to a test. Accepts the part of Reddit's search language that clients use: words and `"phrases"`,
  * `OR`, `AND`, `NOT`, `-`, parentheses, and `title:`, `selftext:`, `author:`, `subreddit:`, `url:`. Without `OR`, a
- * post must contain all words and phrases. The case of letters does not matter, except in `url:`.
+ * post must contain all words and phrases. Operators must be in upper case, and names of fields in lower case.
+ * Elsewhere the case of letters does not matter, except in the value of `url:`.
  */
 export function redditQuery(query: string): Test {
   const tokens = query.match(/-?(?:\w+:)?"[^"]*"?|[()]|[^\s()"]+/g) ?? [];
@@ -22,7 +23,7 @@ class Parser {
     const tests: Test[] = [];
     while (this.at < this.tokens.length) {
       tests.push(this.alternatives());
-      // A closing parenthesis without an opening parenthesis is ignored.
+      // A closing parenthesis without an opening parenthesis ends the alternatives before it.
       if (this.tokens[this.at] === ')') this.at += 1;
     }
     return (post) => tests.every((test) => test(post));

@@ -29,7 +29,7 @@ export interface RenderedText {
   entities?: Entities;
 }
 
-/** A post's text: the short form, the complete long text, and the start of its visible part. */
+/** A post's text: the short form, the complete text if it is long, and the range of the visible part. */
 export interface TweetText {
   short: RenderedText;
   long?: RenderedText;
@@ -147,7 +147,7 @@ function statusLinkOf(post: SimPost): string {
   return `https://x.com/i/web/status/${post.id}`;
 }
 
-// Does not cut a word or a link.
+/** Returns the first characters of a text, without a part of a word or of a link at the end. */
 function beginningOf(text: string): string {
   const shown = [...text].slice(0, SHOWN_LENGTH).join('');
   return /^[\s\S]*\S(?=\s)/.exec(shown)?.[0] ?? shown;
