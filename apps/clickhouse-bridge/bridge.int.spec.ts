@@ -70,7 +70,7 @@ function post(
 
 clientTasks(() => ({ url, credentials, client, rows }));
 
-it('the engine behind the bridge has the rights that the services need, and no other rights', async () => {
+it('the engine behind the bridge can select and insert, but has no rights for files, addresses, other servers, functions, users or SYSTEM', async () => {
   const grants = (await rows<Record<string, string>>('SHOW GRANTS')).flatMap(Object.values).join('\n');
   expect(grants).toContain('SELECT, INSERT');
   expect(grants).not.toMatch(

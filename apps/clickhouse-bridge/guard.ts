@@ -38,8 +38,8 @@ const TABLE_FUNCTIONS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Functions that are refused everywhere: if they are called, and if they are only named (`APPLY file`, `arrayMap(file,
- * …)`).
+ * Names that are refused everywhere: functions if they are called or only named (`APPLY file`, `arrayMap(file, …)`), and
+ * INFILE and OUTFILE.
  */
 const REFUSED_NAMES: ReadonlySet<string> = new Set(['file', 'catboostevaluate', 'infile', 'outfile']);
 const REFUSED_CALLS: ReadonlySet<string> = new Set(['disk', 'executable', 'python']);

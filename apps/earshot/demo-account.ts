@@ -53,7 +53,7 @@ export function knownAccount(dataDir: string): DemoAccount | undefined {
 
 /**
  * Returns the demo's account, whose keywords use the simulator at `url`. The first start opens the account. Keywords of
- * an earlier start that use another address are retired, because they would only fail.
+ * an earlier start that use another address are retired, because their feeds and webhooks would fail.
  */
 export async function demoAccount(bus: Bus, dataDir: string, url: string): Promise<DemoAccount> {
   const known = knownAccount(dataDir);
@@ -119,7 +119,7 @@ async function createKeyword(
       source('reddit'),
       source('bluesky'),
       source('rss', { filters: { feed_urls: FEEDS.map((feed) => `${url}/feeds/${feed}`) } }),
-      // The shortest interval that the request limits of these sources allow for three keywords.
+      // The request limits of the following sources are lower, so their intervals are longer.
       source('mastodon', undefined, 15),
       source('x', undefined, 20),
       source('vinted', { market: 'fr' }, 90),

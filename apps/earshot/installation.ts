@@ -141,8 +141,8 @@ async function stopServices(services: readonly RunningService[], graceMs: number
 }
 
 /**
- * Returns the starters of the services, in order. Billing comes first, because it can encrypt secrets again. The
- * gateway comes last, because it needs the other services.
+ * Returns the starters of the services, in order. Billing comes before delivery (see `LAST_TO_ENCRYPT`). The gateway
+ * comes last, because it needs the other services.
  */
 function startersOf(env: NodeJS.ProcessEnv): (() => Promise<RunningService>)[] {
   const billing = readBillingConfig(env);

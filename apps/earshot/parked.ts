@@ -62,9 +62,9 @@ export async function listParked(bus: Bus): Promise<ParkedMessage[]> {
 
 /**
  * Sends a copy of a parked message to its subject, and removes the message from the list. Every consumer of the stream
- * receives the copy. Consumers that have already processed the message change nothing, because their rows have the
- * fact's id as key. But a receiver can get an event again, with the same id. Decisions (KEYWORDS, ACCOUNTS) are never
- * parked, because their order matters.
+ * receives the copy. Consumers that have already processed the fact in the message change nothing, because their rows
+ * have the fact's id as key. But a receiver can get an event again, with the same id. Consumers that are `inOrder`, such
+ * as projections, never park a message.
  * @throws Error if there is no such message
  */
 export async function retryParked(

@@ -209,7 +209,7 @@ describe('the audit of a faulty account', () => {
     });
   });
 
-  it('finds a watch that was charged more than its quote, and allows one check at the edge of the window', () => {
+  it('finds a watch that was charged more than its quote, and allows one additional check in a quoted period', () => {
     const short = {
       ...quote,
       from: Date.parse('2026-03-01T01:00:00.000Z'),
@@ -223,7 +223,7 @@ describe('the audit of a faulty account', () => {
     expect(faultsOf({ ...healthy(), quotes: [{ ...short, firstScanCredits: 3 }] })).toEqual([]);
   });
 
-  it('finds a slow watch that was charged twice a day, although other watches were charged less than quoted', () => {
+  it('finds a watch with one check per day that was charged twice a day, although another watch was charged less than quoted', () => {
     const daily = { ...quote, intervalSeconds: 86_400 };
     const days = [1, 2, 3, 4, 5].flatMap((day) =>
       [3, 9].map((hour) => cause(day * 10 + hour, { at: `2026-03-0${day}T0${hour}:00:00.000Z` })),

@@ -7,7 +7,7 @@ export interface AuditDay {
   source: string;
   /** `2026-03-04` */
   date: string;
-  /** The number of checks that the stream contains. */
+  /** The number of checks in the stream that did not fail. */
   checks: number;
   failedChecks: number;
   /** Credits for checks, and for brands in answers of AI engines. */

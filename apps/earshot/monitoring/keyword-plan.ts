@@ -12,7 +12,7 @@ export interface Change {
   after: unknown;
 }
 
-/** A step that makes a keyword of the installation equal to the file. */
+/** What a plan does with one keyword of the file or of the installation. */
 export type Step =
   | { kind: 'same'; keyword: Keyword }
   | { kind: 'create'; file: FileKeyword }
@@ -94,7 +94,7 @@ function effective(body: Record<string, unknown>): Record<string, unknown> {
   }
 }
 
-/** Returns the new searches of the file, except on sources on which the keyword has no search yet. */
+/** Returns the names of the new searches of the file, except on sources on which the keyword has no search yet. */
 function searchesThatStartOver({ body }: FileKeyword, keyword: Keyword): string[] {
   const known = new Set(keyword.watches.map((watch) => watch.criteriaHash));
   const sources = new Set(keyword.watches.map(({ source }) => source));
