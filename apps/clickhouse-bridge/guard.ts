@@ -49,7 +49,8 @@ const REFUSED_CALLS: ReadonlySet<string> = new Set(['disk', 'executable', 'pytho
  * after an INSERT's FORMAT is not checked.
  * @param tableFunctions all table functions of the engine, in lower case; only the functions in `TABLE_FUNCTIONS` are
  * allowed
- * @throws ClickhouseException 344 for refused tokens, 62 for characters that could hide text from this check
+ * @throws ClickhouseException 344 for refused tokens; 62 for a statement that is not allowed, and for characters that
+ * could hide text from this check
  */
 export function* guarded(
   sql: string,

@@ -13,7 +13,7 @@ export interface SimContext {
   limits: RequestLimits;
 }
 
-/** Number of requests that an upstream accepts in its window before it answers 429. */
+/** Number of requests that an upstream accepts in its window before it refuses requests. */
 export interface RequestLimits {
   reddit: number;
   bluesky: number;

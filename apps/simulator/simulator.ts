@@ -119,7 +119,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   };
 }
 
-/** Logs every request to a source when it arrives, and later its status and its fault. */
+/** Logs every request to a simulated service when it arrives, and later its status and its fault. */
 function keepLog(app: FastifyInstance, requests: RequestLog, faults: Faults): void {
   const open = new WeakMap<FastifyRequest, LoggedRequest>();
   app.addHook('onRequest', async (request) => {

@@ -13,7 +13,7 @@ export const showKeyboardHelp = () => window.dispatchEvent(new Event(OPEN));
 /** How long the next key after `g` is awaited. */
 const SEQUENCE_MS = 1500;
 
-/** Shows the list of shortcuts (`?`), and the shortcuts that open pages (`g` and a letter). */
+/** Shows the list of shortcuts when `?` is pressed, and opens a page when `g` and its letter are pressed. */
 export function KeyboardHelp() {
   const [isOpen, setOpen] = useState(false);
   usePageKeys(() => setOpen(true));

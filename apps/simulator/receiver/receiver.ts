@@ -40,7 +40,7 @@ export interface ReceiverOptions {
 }
 
 const KEPT_DELIVERIES = 5_000;
-/** Maximum number of ids whose attempts are counted, to limit the memory: an id is sent again within two days. */
+/** Maximum number of ids whose attempts are counted. The oldest id is forgotten first, to limit the memory. */
 const COUNTED_IDS = 50_000;
 const KEPT_BODY = 64 * 1024;
 const EVERY_HOOK = '*';
@@ -81,7 +81,7 @@ export class Receiver {
     return this.hooks.get(hook)?.deliveries ?? [];
   }
 
-  /** Deletes the deliveries of a hook. Its secrets and behaviour stay. */
+  /** Deletes the deliveries and the counts of a hook. Its secrets and behaviour stay. */
   reset(hook: string): void {
     const known = this.hooks.get(hook);
     if (!known) return;

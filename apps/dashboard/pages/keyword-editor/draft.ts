@@ -28,7 +28,10 @@ export interface DraftAgentStep {
   fields: AnswerField[];
 }
 
-/** The body of a keyword as the form holds it. Every field has a value, and the same path as in the API. */
+/**
+ * The body of a keyword as the form holds it. No field is missing. Except in `aiStep` and `rules`, each field has the
+ * same path as in the API.
+ */
 export interface Draft {
   name: string;
   refreshIntervalSeconds: number;
@@ -165,8 +168,8 @@ export function bodyOf(draft: Draft): KeywordBody {
 }
 
 /**
- * Returns the criteria for the API, without empty values. A single term becomes the query, because `terms` must contain
- * at least two terms.
+ * Returns the criteria for the API, without empty values. A single term without a query becomes the query, because
+ * `terms` must contain at least two terms.
  */
 function criteriaOf({ query, terms, ...rest }: Criteria & { terms: string[] }): Criteria {
   const text = query?.trim() ?? '';

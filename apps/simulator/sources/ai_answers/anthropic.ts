@@ -41,7 +41,10 @@ interface ParsedRequest {
   isContinuation: boolean;
 }
 
-/** Anthropic's Messages interface with its web search. Every eighth answer pauses after the search. */
+/**
+ * Anthropic's Messages interface with its web search. If the number of the post is divisible by 8, the engine pauses
+ * after the search.
+ */
 export const anthropicEngine: SimulatedEngine = { path: '/v1/messages', open, refuse };
 
 function open(context: SimContext): ReturnType<SimulatedEngine['open']> {

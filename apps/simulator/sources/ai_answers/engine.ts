@@ -34,7 +34,7 @@ export interface Page {
 
 /** The answer of every engine before the first post. It names no brand and cites nothing. */
 const DEFAULT_ANSWER = 'There are several good ones; it depends on what matters to you.';
-/** A page that is searched but never cited, and names no brand. */
+/** A page that searches return, but that is never cited. It names no brand. */
 export const UNCITED_PAGE: Page = pageOf('https://roundups.example/best-of-the-year', 'The best of the year');
 
 /** Builds the answer from the newest post whose community is the engine. */

@@ -182,7 +182,7 @@ function newest(
   isWanted: (post: SimPost) => boolean,
 ): SimPost[] {
   const [low, high] = [numberIn(after) ?? 0n, numberIn(before)];
-  // Ids begin with the time of arrival, and posts are in the order of that time.
+  // Ids begin with the time of publication, and posts are in the order of that time.
   return posts
     .filter((post) => {
       if (!isWanted(post)) return false;

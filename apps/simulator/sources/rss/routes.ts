@@ -20,7 +20,7 @@ const FORMATS: Record<string, { type: string; write(feed: Feed): string }> = {
 
 /**
  * `/feeds/{name}.{rss,atom,rdf,json}`: the newest articles of one feed, with ETag and Last-Modified. A feed exists if
- * it is one of the invented feeds, or if a test has published to it; `all` contains every article.
+ * it is one of the invented feeds, or if a test has published to it; `all` contains the newest articles of all feeds.
  */
 export const rssSource: SimulatedSource = {
   routes,

@@ -20,7 +20,7 @@ export function siteOf(post: SimPost): string {
   return post.community || 'stackoverflow';
 }
 
-/** Tests whether the site exists: it has posts, or it is a known site without posts. */
+/** Tests whether the site exists: it has posts, or it is one of `DOMAINS`. */
 export function isKnownSite(site: string, posts: readonly SimPost[]): boolean {
   return Object.hasOwn(DOMAINS, site) || posts.some((post) => siteOf(post) === site);
 }

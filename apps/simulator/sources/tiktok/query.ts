@@ -14,7 +14,7 @@ const LENGTHS: Record<string, (seconds: number) => boolean> = {
   EXTRA_LONG: (seconds) => seconds > 300,
 };
 
-/** The values of a video for each field of a condition. */
+/** The values of a video by field. The fields `keyword` and `video_length` have their own tests. */
 const VALUES: Record<string, (post: SimPost) => string[]> = {
   hashtag_name: (post) => hashtagsOf(post).map((tag) => tag.toLowerCase()),
   username: ({ author }) => [author.toLowerCase()],
