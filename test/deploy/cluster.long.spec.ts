@@ -13,7 +13,7 @@ import { simulatedSources } from '../../apps/simulator/index.js';
 import { expectAuditAgrees } from '../audit.js';
 import { openCustomer, setStage, watchKeyword, type Customer, type Stage } from '../scenario.js';
 import { ComposeFile } from './compose-file.js';
-import { NATS_NAMES, NatsCluster } from './nats-cluster.js';
+import { NatsCluster } from './nats-cluster.js';
 
 const POSTS_EACH = 20;
 
@@ -92,6 +92,24 @@ async function keywordIsChanged(name: string): Promise<void> {
   expect(last).toMatchObject([200, { name }]);
 }
 
+/**
+ * Waits until two servers beside the leader have all messages of each stream. The servers' own `/healthz` is not asked:
+ * nats-server 2.9.10 can report a consumer without work as "not current" for minutes.
+ */
+async function copiesAreComplete(): Promise<void> {
+  await until(
+    'each stream has three complete copies',
+    async () => {
+      const streams = await bus.jsm.streams.list().next();
+      const copies = streams.map(({ cluster: state }) =>
+        (state?.replicas ?? []).filter(({ current, offline, lag }) => current && !offline && !lag),
+      );
+      return copies.length > 0 && copies.every(({ length }) => length === 2);
+    },
+    60_000,
+  );
+}
+
 /** Returns the server that leads a stream. */
 async function leaderOf(stream: string): Promise<string> {
   return until(`${stream} has a leader`, async () => {
@@ -134,7 +152,7 @@ describe('the services of compose.yaml with three nats-servers', () => {
       } finally {
         cluster.startServer(leader);
       }
-      await cluster.isHealthy(leader);
+      await copiesAreComplete();
     },
     180_000,
   );
@@ -165,6 +183,6 @@ describe('the services of compose.yaml with three nats-servers', () => {
   });
 
   it('end with all data on each server', async () => {
-    for (const name of NATS_NAMES) await cluster.isHealthy(name);
-  }, 200_000);
+    await copiesAreComplete();
+  }, 70_000);
 });
