@@ -3,6 +3,7 @@ import { openDatabase, type Database } from '#postgres';
 import { isolateStores, type IsolatedStores } from '#testing';
 import {
   applyInOrder,
+  forgetPositions,
   positionsOf,
   type ProjectedMessage,
   type Projection,
@@ -137,6 +138,16 @@ it('a projection passes each message to `apply` with the last applied sequence o
     ['a', 1, 3],
     ['a', 3, 4],
     ['c', 0, 5],
+  ]);
+});
+
+it('a projection forgets only the positions of the given subjects, in which `*` stands for any text', async () => {
+  const subjects = ['a.1.x', 'a.2.x', 'a_1.x', 'ab1.x', 'a%.x', 'a\\.x', 'a.x'];
+  await apply(subjects.map((subject, n) => message(subject, n + 1)));
+  await database.transaction((tx) => forgetPositions(tx, log, ['a.*.x', 'a_1.x', 'a%.x', 'a\\.x']));
+  expect([...(await positionsOf(database.manager, 'log', subjects)).keys()].toSorted()).toEqual([
+    'a.x',
+    'ab1.x',
   ]);
 });
 

@@ -274,7 +274,7 @@ export async function forgetOldPositions(
 
 /**
  * Deletes the projection's positions on these subjects, because their messages were purged.
- * @param subjects `*` matches any text
+ * @param subjects `*` matches any text; every other character matches only itself
  */
 export async function forgetPositions(
   tx: Tx,
@@ -283,6 +283,6 @@ export async function forgetPositions(
 ): Promise<void> {
   await tx.query('DELETE FROM projection_positions WHERE projection = $1 AND subject LIKE ANY($2)', [
     projection.name,
-    subjects.map((subject) => subject.replaceAll('*', '%')),
+    subjects.map((subject) => subject.replace(/[\\%_]/g, '\\$&').replaceAll('*', '%')),
   ]);
 }
