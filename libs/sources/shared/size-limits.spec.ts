@@ -80,6 +80,17 @@ describe('JSON that is cut', () => {
     expect(cutJson({ a: [[[[[[['deep']]]]]]] }).cut).toBe(true);
   });
 
+  it('keeps its nulls if only values without nesting fit', () => {
+    const deep = Array.from({ length: 10 }, () =>
+      Array.from({ length: 10 }, () => Array(10).fill('x'.repeat(300))),
+    );
+    expect(cutJson({ author: null, url: 'https://example.org', deep })).toMatchObject({
+      cut: true,
+      value: { author: null, url: 'https://example.org' },
+      json: '{"author":null,"url":"https://example.org"}',
+    });
+  });
+
   it('keeps the kind of an observation', () => {
     const text = 'x'.repeat(400_000);
     const answer = { engine: 'openai', text, citations: [{ url: 'https://example.org/', title: text }] };

@@ -56,7 +56,7 @@ export interface CutJson<Value> {
 /**
  * Cuts a JSON object to `BODY_BYTES`. It shortens long strings, lists and objects, and removes deep nesting and long
  * keys. A string with the key `title` has the limit of titles at any depth. If the object is still too large, only its
- * strings, numbers and booleans remain.
+ * strings, numbers, booleans and nulls remain.
  */
 export function cutJson<Value extends object>(value: Value): CutJson<Value> {
   for (const limits of STAGES) {
@@ -64,7 +64,9 @@ export function cutJson<Value extends object>(value: Value): CutJson<Value> {
     if (Buffer.byteLength(result.json) <= BODY_BYTES) return result;
   }
   // This happens only with deeply nested lists or objects, which no known upstream sends.
-  const flat = Object.fromEntries(Object.entries(value).filter(([, one]) => typeof one !== 'object'));
+  const flat = Object.fromEntries(
+    Object.entries(value).filter(([, one]) => one === null || typeof one !== 'object'),
+  );
   return { ...cutWith(MIN_LIMITS, flat as Value), cut: true };
 }
 
