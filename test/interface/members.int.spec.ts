@@ -185,6 +185,7 @@ describe('the API keys of an account', () => {
 
   it.each([
     [{}, 'name'],
+    [{ name: '' }, 'name'],
     [{ name: ' ' }, 'name'],
     [{ name: 'x'.repeat(81) }, 'name'],
     [{ name: 'k', scope: 'admin' }, 'scope'],
@@ -193,6 +194,14 @@ describe('the API keys of an account', () => {
   ])('are refused with the body %j, and the field is named', async (body, path) => {
     const answer = await owner.post('/v1/keys', body);
     expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);
+  });
+
+  it.each(['', ' '])('keep their name if the new name is %j', async (name) => {
+    const { id } = (await owner.post('/v1/keys', { name: 'kept' })).body;
+    const answer = await owner.call('PATCH', `/v1/keys/${id}`, { name });
+    expect([answer.status, answer.body.details[0].path]).toEqual([400, 'name']);
+    const listed = (await owner.get('/v1/keys')).body.data.find((key: { id: string }) => key.id === id);
+    expect(listed.name).toBe('kept');
   });
 });
 

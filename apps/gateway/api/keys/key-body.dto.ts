@@ -1,4 +1,4 @@
-import { IsIn, IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
+import { IsIn, IsInt, IsString, Length, Max, Min } from 'class-validator';
 import { DateTime, Described, NotBlank, Nullable, Optional } from '../../http/validators.js';
 
 const MAX_NAME_LENGTH = 80;
@@ -8,7 +8,7 @@ const LIMIT =
 
 /** `POST /v1/keys` */
 export class KeyBodyDto {
-  @IsString() @NotBlank() @MaxLength(MAX_NAME_LENGTH) name!: string;
+  @IsString() @Length(1, MAX_NAME_LENGTH) @NotBlank() name!: string;
   @Optional()
   @IsIn(['read', 'write'])
   @Described('Default: `write`. A key never has more rights than the member who created it')
@@ -19,6 +19,6 @@ export class KeyBodyDto {
 
 /** `PATCH /v1/keys/{id}` */
 export class KeyChangeDto {
-  @Optional() @IsString() @NotBlank() @MaxLength(MAX_NAME_LENGTH) name?: string;
+  @Optional() @IsString() @Length(1, MAX_NAME_LENGTH) @NotBlank() name?: string;
   @Nullable() @IsInt() @Min(0) @Max(MAX_DAILY_CREDITS) @Described(LIMIT) mcpDailyCredits?: number | null;
 }
