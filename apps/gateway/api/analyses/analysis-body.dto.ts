@@ -9,6 +9,7 @@ import {
   Length,
 } from 'class-validator';
 import { isId, type Fault } from '#kernel';
+import { foldTerm } from '#matching';
 import { KeepUnchanged, Check, Described, Elements, NotBlank, Optional } from '../../http/validators.js';
 import { AGENT_FIELDS, agentFieldsFault } from '../keywords/agent-step.dto.js';
 import { MODEL_NEEDED } from '../keywords/model-faults.js';
@@ -58,7 +59,7 @@ export class AnalysisBodyDto {
   @ArrayUnique()
   @IsString({ each: true })
   @Length(1, MAX_CLASS_LENGTH, { each: true })
-  @Elements((one) => (typeof one === 'string' && one.trim() === '' ? 'must not be blank' : undefined), {
+  @Elements((one) => (typeof one === 'string' && foldTerm(one) === '' ? 'must not be blank' : undefined), {
     type: 'string',
     minLength: 1,
     maxLength: MAX_CLASS_LENGTH,

@@ -17,6 +17,14 @@ describe('the body of an analysis', () => {
     expect(read(AGENT, true).schema).toEqual({ Part_No: { type: 'string' } });
   });
 
+  it.each(['', ' ', '\u200b', ' \u3164\u00ad'])(
+    'is refused if a class is %j, which has no visible character',
+    (blank) => {
+      const classify = { operation: 'classify', mention_ids: [ID], classes: ['praise', blank] };
+      expect(() => read(classify, false)).toThrow('classes[1]: must not be blank');
+    },
+  );
+
   it('is refused with the name of the missing setting if the analysis needs a language model and the installation has none', () => {
     const classify = { operation: 'classify', mention_ids: [ID], classes: ['a', 'b'] };
     expect(() => read(AGENT, false)).toThrow(/^operation: agent needs a language model.*LLM_URL/);
