@@ -1,5 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { RunAnalysisSchema } from '#contracts';
+import { EmbeddingsUnavailable } from '#embeddings';
 import { LlmError, type Llm, type LlmItem, type LlmReading } from '#llm';
 import type { AnalysedMention, AnalysedMentions } from './analysed-mentions.js';
 import { AnalysisWork } from './analysis-work.js';
@@ -112,6 +113,17 @@ describe('the classes of mentions', () => {
       ask: () => Promise.reject(new LlmError('server_error', '500')),
     } as unknown as Llm;
     expect((await run('classify', [mention('a')], model, { classes })).labels).toHaveLength(1);
+  });
+
+  it('cannot be found if the embeddings server refuses the names of all classes', async () => {
+    const refusing = {
+      ...mentions,
+      vectors: async () => [undefined, undefined],
+    } as unknown as AnalysedMentions;
+    const command = create(RunAnalysisSchema, { operation: 'classify', classes });
+    await expect(new AnalysisWork(refusing, undefined).run(command, [mention('a')])).rejects.toThrow(
+      EmbeddingsUnavailable,
+    );
   });
 });
 

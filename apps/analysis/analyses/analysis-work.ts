@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import PQueue from 'p-queue';
 import type { RunAnalysis } from '#contracts';
+import { EmbeddingsUnavailable } from '#embeddings';
 import { Refusal, systemClock } from '#kernel';
 import {
   agentStepReading,
@@ -104,13 +105,16 @@ export class AnalysisWork {
   /**
    * Classifies mentions. A language model, if there is one, reads each mention. The local model classifies the mentions
    * for which the language model gave no answer.
+   * @throws EmbeddingsUnavailable also if no class has a vector
    */
   private async classify(
     command: RunAnalysis,
     mentions: readonly AnalysedMention[],
   ): Promise<AnalysisResult> {
     const { classes, instruction } = command;
-    const vectors = (await this.mentions.vectors(classes)).map((one) => one ?? new Float32Array(0));
+    const vectors = await this.mentions.vectors(classes);
+    if (vectors.every((one) => one === undefined))
+      throw new EmbeddingsUnavailable('the embeddings server refuses the names of all classes');
     const local = await this.local(mentions, (withVectors) => ({
       labels: classify(withVectors, classes, vectors),
     }));

@@ -13,16 +13,16 @@ const SHARPNESS = 12;
 
 /**
  * Gives each mention the class whose name is nearest in meaning to the mention.
- * @param classes the names of the classes; at least one
- * @param vectors the vectors of these names, in the same order
+ * @param classes the names of the classes
+ * @param vectors the vectors of these names, in the same order; at least one. A class without a vector gets no mention
  */
 export function classify(
   mentions: readonly MentionWithVector[],
   classes: readonly string[],
-  vectors: readonly Float32Array[],
+  vectors: readonly (Float32Array | undefined)[],
 ): ClassifiedMention[] {
   return mentions.map(({ id, vector }) => {
-    const weights = vectors.map((one) => Math.exp(SHARPNESS * cosine(vector, one)));
+    const weights = vectors.map((one) => (one ? Math.exp(SHARPNESS * cosine(vector, one)) : 0));
     const best = weights.indexOf(Math.max(...weights));
     const share = weights[best]! / weights.reduce((sum, weight) => sum + weight, 0);
     return { mentionId: id, class: classes[best]!, confidence: Number(share.toFixed(3)) };
