@@ -65,6 +65,21 @@ describe('watches', () => {
     expect((await ada.api.patch(`/v1/hackernews/watches/${first.id}`, { is_active: true })).status).toBe(409);
   });
 
+  it.each(['is_active', 'isActive'])(
+    'are refused with the path %s if a change would run the same search twice, and with the path criteria if a new watch would',
+    async (key) => {
+      const path = `/v1/hackernews/watches/${(await ada.api.post('/v1/hackernews/watches', body(key))).body.id}`;
+      await ada.api.patch(path, { [key]: false });
+      const other = (await ada.api.post('/v1/hackernews/watches', body(key))).body.id;
+      const message = `the active watch ${other} has the same search: use it, or pause or delete it first`;
+      const details = async (answer: ReturnType<typeof ada.api.patch>) => (await answer).body.details;
+      expect(await details(ada.api.patch(path, { [key]: true }))).toEqual([{ path: key, message }]);
+      expect(await details(ada.api.post('/v1/hackernews/watches', body(key)))).toEqual([
+        { path: 'criteria', message },
+      ]);
+    },
+  );
+
   it('can change only together with their keyword, if they have one', async () => {
     const { watches } = (await ada.api.post('/v1/keywords', keywordBody())).body;
     const path = `/v1/hackernews/watches/${watches[0].id}`;

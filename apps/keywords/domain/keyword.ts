@@ -38,12 +38,12 @@ export function decide(command: KeywordCommand, state: KeywordState): KeywordEve
       return [event({ case: 'feedRotated', value: { feedKey: command.feedKey } })];
     case 'create-watch': {
       if (state.status !== 'none') throw Refusal.conflict('the watch already exists');
-      if (command.duplicate) throw sameSearch(command.duplicate);
+      if (command.duplicate) throw sameSearch(command.duplicate, 'criteria');
       const { watch, webhookUrl, ai, analysis } = command;
       return [event({ case: 'watchCreated', value: { watch, webhookUrl, ai, analysis } })];
     }
     case 'change-watch':
-      return changeWatch(command, state, sameSearch);
+      return changeWatch(command, state, (duplicate) => sameSearch(duplicate, 'isActive'));
     case 'retire-watch':
       if (state.status === 'watch-retired') return [];
       if (state.status !== 'watch') throw Refusal.notFound('watch');
@@ -134,12 +134,15 @@ function refuseDuplicates(watches: readonly Watch[]): void {
   }
 }
 
-/** Returns the refusal of a watch because another active watch has the same search. */
-export function sameSearch({ watchId, keyword }: DuplicateWatch): Refusal {
+/**
+ * Returns the refusal of a watch because another active watch has the same search.
+ * @param path the key of the body that would start the watch
+ */
+function sameSearch({ watchId, keyword }: DuplicateWatch, path: 'criteria' | 'isActive'): Refusal {
   const owner = keyword ? ` of the keyword ${JSON.stringify(keyword.name)} (${keyword.id})` : '';
   const remedy = `use it, or pause or delete ${keyword ? 'the keyword' : 'it'} first`;
   const message = `the active watch ${watchId}${owner} has the same search: ${remedy}`;
-  return new Refusal('conflict', 'DUPLICATE_SEARCH', message, [{ path: 'criteria', message }]);
+  return new Refusal('conflict', 'DUPLICATE_SEARCH', message, [{ path, message }]);
 }
 
 function event(init: MessageInitShape<typeof KeywordEventSchema>['event']): KeywordEvent {

@@ -14,7 +14,7 @@ import { CommandClient } from '#transport';
 import type { Caller } from '../../auth/api-keys.js';
 import { From } from '../../auth/caller.js';
 import { HAS_MODEL, SOURCES } from '../../config.js';
-import { readBody } from '../../http/body.js';
+import { inSpellingOf, readBody } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
 import { Cursors } from '../../http/cursor.js';
 import { pathId } from '../../http/path-id.js';
@@ -139,17 +139,15 @@ export class WatchesController {
       () => this.webhooks.faults(webhookUrl),
     ]);
     await this.view(accountId, source, id);
-    await this.commands.request(
-      COMMANDS.changeWatch,
-      create(ChangeWatchSchema, {
-        commandId: newId(),
-        accountId,
-        watchId: pathId(id, 'watch'),
-        intervalSeconds: body.refreshIntervalSeconds,
-        webhookUrl: body.webhookUrl === null ? '' : body.webhookUrl,
-        isActive: body.isActive,
-      }),
-    );
+    const command = create(ChangeWatchSchema, {
+      commandId: newId(),
+      accountId,
+      watchId: pathId(id, 'watch'),
+      intervalSeconds: body.refreshIntervalSeconds,
+      webhookUrl: body.webhookUrl === null ? '' : body.webhookUrl,
+      isActive: body.isActive,
+    });
+    await inSpellingOf(raw, () => this.commands.request(COMMANDS.changeWatch, command));
     return this.view(accountId, source, id);
   }
 
