@@ -97,6 +97,14 @@ it('an invalid Explore returns 400 with the field, and another account’s Explo
   expect(rss.body.details).toEqual([
     { path: 'feed_urls', message: 'a search on rss needs 1 to 20 addresses of feeds' },
   ]);
+  const feeds = ['https://example.org/a.xml', ' ', 'lamps', 'ftp://example.org/'];
+  const addresses = { question: 'kettle', sources: ['rss'], feed_urls: feeds };
+  expect((await customer.api.post('/v1/explore', addresses)).body.details).toEqual([
+    { path: 'feed_urls[2]', message: '"lamps" is not an address' },
+    { path: 'feed_urls[3]', message: '"ftp://example.org/" is not an http or https address' },
+  ]);
+  const blank = { ...addresses, feed_urls: [' '] };
+  expect((await customer.api.post('/v1/explore', blank)).body.details[0].path).toBe('feed_urls');
   const estimate = await customer.api.post('/v1/explore/estimate', { question: 'kettle', sources: ['rss'] });
   expect([estimate.status, estimate.body.valid, estimate.body.refusal.status]).toEqual([200, false, 400]);
   const { body: mine } = await customer.api.post('/v1/explore', { ...BODY, sources: ['hackernews'] });

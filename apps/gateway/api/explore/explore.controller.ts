@@ -99,10 +99,20 @@ export class ExploreController {
     ]);
   }
 
+  /** Returns the fault of each faulty address, or the fault of the whole list if no single address has one. */
   private feedFaults(feedUrls: string[]): Fault[] {
-    const criteria = create(CriteriaSchema, { filters: { feed_urls: feedUrls } });
-    const faults = this.sources.get('rss')?.connector.checkCriteria(criteria) ?? [];
-    return faults.map(({ message }) => ({ path: 'feedUrls', message }));
+    const messages = (urls: string[]): string[] => {
+      const criteria = create(CriteriaSchema, { filters: { feed_urls: urls } });
+      const faults = this.sources.get('rss')?.connector.checkCriteria(criteria) ?? [];
+      return faults.map(({ message }) => message);
+    };
+    const ofAddresses = feedUrls.flatMap((url, index) =>
+      // The source leaves out blank addresses.
+      url.trim() === '' ? [] : messages([url]).map((message) => ({ path: `feedUrls[${index}]`, message })),
+    );
+    return ofAddresses.length > 0
+      ? ofAddresses
+      : messages(feedUrls).map((message) => ({ path: 'feedUrls', message }));
   }
 }
 
