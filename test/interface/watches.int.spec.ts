@@ -80,6 +80,22 @@ describe('watches', () => {
     },
   );
 
+  it.each(['refresh_interval_seconds', 'refreshIntervalSeconds'])(
+    'are refused with the path %s, as in the body, if their interval is too short for the plan',
+    async (key) => {
+      const { api } = await service.tenant('free');
+      const made = await api.post('/v1/hackernews/watches', { criteria: { query: 'a' }, [key]: 3600 });
+      const answers = [
+        await api.post('/v1/hackernews/watches', { criteria: { query: 'b' }, [key]: 60 }),
+        await api.patch(`/v1/hackernews/watches/${made.body.id}`, { [key]: 60 }),
+      ];
+      for (const { body: refused } of answers) {
+        expect([refused.code, refused.details[0].path]).toEqual(['INTERVAL_TOO_LOW', key]);
+        expect(refused.error).toContain(`${key}: 60 s is below the floor`);
+      }
+    },
+  );
+
   it('can change only together with their keyword, if they have one', async () => {
     const { watches } = (await ada.api.post('/v1/keywords', keywordBody())).body;
     const path = `/v1/hackernews/watches/${watches[0].id}`;

@@ -109,7 +109,7 @@ export class Admission {
 
   /** Checks the interval and the terms of a watch without a keyword. @throws Refusal `invalid` or `not-covered` */
   requireWatchFit(plan: string, { source, intervalSeconds, criteria }: Watch): void {
-    const path = 'refresh_interval_seconds';
+    const path = 'refreshIntervalSeconds';
     requireFloors(plan, [{ source: source as SourceId, seconds: intervalSeconds, path }], this.floor);
     if (criteria) requireTerms(plan, [{ criteria, path: 'criteria' }]);
   }

@@ -85,20 +85,18 @@ export class WatchesController {
             : fault,
         ),
     ]);
-    const { id } = await this.commands.request(
-      COMMANDS.createWatch,
-      create(CreateWatchSchema, {
-        commandId,
-        accountId,
-        source,
-        criteria: criteriaOf(withMarket(body)),
-        intervalSeconds: body.refreshIntervalSeconds,
-        webhookUrl: body.webhookUrl || undefined,
-        ai: body.ai ? fromJson(AgentStepSchema, JSON.parse(JSON.stringify(body.ai)) as JsonValue) : undefined,
-        analysis: body.analysis ?? false,
-        backfill: body.backfill ?? false,
-      }),
-    );
+    const command = create(CreateWatchSchema, {
+      commandId,
+      accountId,
+      source,
+      criteria: criteriaOf(withMarket(body)),
+      intervalSeconds: body.refreshIntervalSeconds,
+      webhookUrl: body.webhookUrl || undefined,
+      ai: body.ai ? fromJson(AgentStepSchema, JSON.parse(JSON.stringify(body.ai)) as JsonValue) : undefined,
+      analysis: body.analysis ?? false,
+      backfill: body.backfill ?? false,
+    });
+    const { id } = await inSpellingOf(raw, () => this.commands.request(COMMANDS.createWatch, command));
     return this.view(accountId, source, id);
   }
 
