@@ -69,8 +69,8 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
 /** The minified code of axe, which checks the accessibility of a page. It is half as large as `axe.source`. */
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const ALL_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-/** The rule in `ALL_RULES` that checks the contrast between text and background. */
-const COLOURS = ['color-contrast'];
+/** The rules in `ALL_RULES` whose result depends on colours. */
+const COLOURS = ['color-contrast', 'link-in-text-block'];
 
 /**
  * Returns the serious and critical findings of axe in the page, as text; empty if there are none.
@@ -111,7 +111,7 @@ export async function findingsInBothThemes(
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.locator('html[data-mantine-color-scheme=dark]').waitFor();
   await onTheme('dark');
-  // Only colours differ, so only the contrast is checked again.
+  // Only colours differ, so only the rules about colours are checked again.
   found.push(...(await seriousFindings(page, COLOURS)));
   await page.emulateMedia({ colorScheme: 'light' });
   await page.locator('html[data-mantine-color-scheme=light]').waitFor();
