@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { AppendConflict, type EventStore } from '#event-store';
 import { failpoint, Outage, Refusal, refuseOversize } from '#kernel';
-import { subjectOf, type StreamName } from '#messaging';
+import { subjectOf, type DecisionStream } from '#messaging';
 import { lockAccount, together, type Database, type Tx } from '#postgres';
 import { applyNext, lockPositions, positionOf, type ProjectedMessage, type Projection } from '#projections';
 
@@ -13,7 +13,7 @@ export interface Decision<E> {
 
 /** The pure functions of a domain, and the encoding of its decisions. */
 export interface Aggregate<S, E, D extends Decision<E>> {
-  stream: StreamName;
+  stream: DecisionStream;
   initial: S;
   evolve(state: S, event: E): S;
   decode(data: Uint8Array): D;

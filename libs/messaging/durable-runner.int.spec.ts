@@ -5,6 +5,16 @@ import { done, park, retry } from './outcome.js';
 import { DurableScene, type Seen } from './testing/durable-scene.js';
 import { hangingReplicaTasks } from './testing/hanging-replica-tasks.js';
 
+const DECISION_STREAMS = [
+  'ACCOUNTS',
+  'KEYWORDS',
+  'CHANNELS',
+  'CREDITS',
+  'LABELS',
+  'ALERTS',
+  'EXPLORES',
+  'REPLAYS',
+] as const;
 const scene = new DurableScene();
 const { run, send, settled, parked } = scene;
 
@@ -67,6 +77,31 @@ describe('a durable consumer', () => {
     expect(await parked(name)).toEqual([]);
     expect((await scene.bus.jsm.consumers.info('CHECKS', name)).num_ack_pending).toBe(1);
   });
+
+  it.each(DECISION_STREAMS)(
+    'does not park a message of %s, even at its ninth delivery, and handles the others',
+    async (stream) => {
+      let failed = false;
+      const good: string[] = [];
+      const { name, running } = await run(
+        (batch) => {
+          const poison = batch.find(({ text }) => text === 'poison');
+          if (poison && batch.length === 1 && poison.deliveries < 9) return [retry(1)];
+          if (poison) failed ||= batch.length === 1;
+          if (poison) throw new Error('cannot be read');
+          good.push(...batch.map(({ text }) => text));
+          return batch.map(() => done);
+        },
+        10,
+        { stream },
+      );
+      await send('a', 'poison', 'b');
+      await until('the others are handled, and the message has failed', () => failed && good.length === 2);
+      await running.stop();
+      expect(await parked(name)).toEqual([]);
+      expect((await scene.bus.jsm.consumers.info(stream, name)).num_ack_pending).toBe(1);
+    },
+  );
 
   it('parks a message whose error only quotes the word timeout', async () => {
     const { name, running } = await run((batch) => {

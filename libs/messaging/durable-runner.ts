@@ -9,7 +9,7 @@ import type { Durable } from './durable.js';
 import { untilAnswered } from './jetstream-requests.js';
 import { MessageSupply, openConsumer } from './message-supply.js';
 import { park, retry, type Later, type Outcome } from './outcome.js';
-import { subjectOf } from './streams.js';
+import { STREAMS, subjectOf } from './streams.js';
 
 /** A running durable consumer. */
 export interface RunningDurable {
@@ -21,8 +21,8 @@ export interface RunningDurable {
 }
 
 /**
- * A message that has been delivered this often and fails alone is parked, unless the failure is an outage or the
- * consumer is `inOrder`.
+ * A message that has been delivered this often and fails alone is parked, unless the failure is an outage, the
+ * consumer is `inOrder`, or the stream contains decisions.
  */
 const PARK_AFTER_DELIVERIES = 8;
 const SOON_MS = 1000;
@@ -161,7 +161,10 @@ class DurableLoop implements RunningDurable {
     if (this.stopping) return retry(SOON_MS);
     const deliveries = message.info.deliveryCount;
     this.log.error({ err: error, subject: message.subject, seq: message.seq, deliveries }, 'handler failed');
-    if (deliveries >= PARK_AFTER_DELIVERIES && !this.durable.inOrder && !isOutage(error))
+    const { inOrder, stream } = this.durable;
+    // A retried decision would be stored a second time and change the state again, so no decision is parked.
+    const mayPark = !inOrder && !STREAMS[stream].decisions;
+    if (deliveries >= PARK_AFTER_DELIVERIES && mayPark && !isOutage(error))
       return park(error instanceof Error ? error.message : String(error));
     return retry(Math.min(30_000, 250 * 2 ** Math.min(deliveries, 7)));
   }

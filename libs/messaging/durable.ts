@@ -36,7 +36,7 @@ export interface ConsumerOptions {
   handleWithinMs?: number;
   /**
    * True if later messages depend on earlier messages: a message for which the handler throws is retried and logged,
-   * and not parked.
+   * and not parked. Messages of a stream of decisions are treated like this by every consumer.
    */
   inOrder?: boolean;
 }

@@ -16,28 +16,36 @@ const DUPLICATE_WINDOW_NANOS = 2 * 60 * 1_000_000_000;
 const SUBJECTS_OVERLAP = 10_065;
 const MOMENT_MS = 250;
 
-/** The streams. docs/architecture.md describes their messages and retention. Age 0 means without limit. */
+/**
+ * The streams. docs/architecture.md describes their messages and retention. Age 0 means without limit. `decisions`: the
+ * messages of a subject are decisions, and the state of the subject is computed from all of them, in their order.
+ */
 export const STREAMS = {
-  KEYWORDS: { subjects: ['keywords.>'], maxAgeDays: 0 },
-  CHECKS: { subjects: ['checks.>'], maxAgeDays: 90 },
-  READINGS: { subjects: ['readings.>'], maxAgeDays: 90 },
-  EVENTS: { subjects: ['events.>'], maxAgeDays: 90 },
-  ATTEMPTS: { subjects: ['attempts.>'], maxAgeDays: 90 },
-  LOOKUPS: { subjects: ['lookups.>'], maxAgeDays: 90 },
-  EXPLORES: { subjects: ['explores.>'], maxAgeDays: 90 },
-  CREDITS: { subjects: ['credits.>'], maxAgeDays: 0 },
-  ACCOUNTS: { subjects: ['accounts.>'], maxAgeDays: 0 },
-  CHANNELS: { subjects: ['channels.>'], maxAgeDays: 0 },
-  REPLAYS: { subjects: ['replays.>'], maxAgeDays: 90 },
-  LABELS: { subjects: ['labels.>'], maxAgeDays: 90 },
-  ALERTS: { subjects: ['alerts.>'], maxAgeDays: 90 },
-  DIGESTS: { subjects: ['digests.>'], maxAgeDays: 90 },
-  PURGES: { subjects: ['purges.>'], maxAgeDays: 7 },
-  PARKED: { subjects: ['parked.>'], maxAgeDays: 90 },
+  KEYWORDS: { subjects: ['keywords.>'], maxAgeDays: 0, decisions: true },
+  CHECKS: { subjects: ['checks.>'], maxAgeDays: 90, decisions: false },
+  READINGS: { subjects: ['readings.>'], maxAgeDays: 90, decisions: false },
+  EVENTS: { subjects: ['events.>'], maxAgeDays: 90, decisions: false },
+  ATTEMPTS: { subjects: ['attempts.>'], maxAgeDays: 90, decisions: false },
+  LOOKUPS: { subjects: ['lookups.>'], maxAgeDays: 90, decisions: false },
+  EXPLORES: { subjects: ['explores.>'], maxAgeDays: 90, decisions: true },
+  CREDITS: { subjects: ['credits.>'], maxAgeDays: 0, decisions: true },
+  ACCOUNTS: { subjects: ['accounts.>'], maxAgeDays: 0, decisions: true },
+  CHANNELS: { subjects: ['channels.>'], maxAgeDays: 0, decisions: true },
+  REPLAYS: { subjects: ['replays.>'], maxAgeDays: 90, decisions: true },
+  LABELS: { subjects: ['labels.>'], maxAgeDays: 90, decisions: true },
+  ALERTS: { subjects: ['alerts.>'], maxAgeDays: 90, decisions: true },
+  DIGESTS: { subjects: ['digests.>'], maxAgeDays: 90, decisions: false },
+  PURGES: { subjects: ['purges.>'], maxAgeDays: 7, decisions: false },
+  PARKED: { subjects: ['parked.>'], maxAgeDays: 90, decisions: false },
 } as const;
 
 /** The name of a stream. */
 export type StreamName = keyof typeof STREAMS;
+
+/** The name of a stream of decisions. */
+export type DecisionStream = {
+  [Name in StreamName]: (typeof STREAMS)[Name]['decisions'] extends true ? Name : never;
+}[StreamName];
 
 /** Returns the subject of a fact, for example `events.<account>.<watch>`. */
 export function subjectOf(stream: StreamName, ...tokens: readonly string[]): string {

@@ -27,7 +27,6 @@ export const CREDITS: ConsumerOptions = {
   // The transaction of the ledger's writer commits soon after its message is stored. With this delay, the consumer need
   // not wait for the locks of that transaction.
   lingerMs: 1000,
-  inOrder: true,
 };
 
 /**

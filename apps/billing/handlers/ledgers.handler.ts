@@ -29,7 +29,6 @@ export class LedgersHandler {
     name: 'billing-accounts',
     batchSize: 200,
     lingerMs: 200,
-    inOrder: true,
   })
   async handle(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const decisions = batch.map(({ data }) => fromBinary(AccountDecisionSchema, data));

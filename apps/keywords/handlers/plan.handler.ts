@@ -25,7 +25,7 @@ export class PlanHandler {
     @Inject(STORE) private readonly store: EventStore,
   ) {}
 
-  @ConsumerPattern({ stream: 'ACCOUNTS', name: 'keywords-plans', batchSize: 100, inOrder: true })
+  @ConsumerPattern({ stream: 'ACCOUNTS', name: 'keywords-plans', batchSize: 100 })
   async handle(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
     for (const message of batch)

@@ -4,6 +4,7 @@ import { connectBus, type Bus } from '../bus.js';
 import { runDurable } from '../durable-runner.js';
 import type { Durable } from '../durable.js';
 import type { Later, Outcome } from '../outcome.js';
+import { subjectOf, type StreamName } from '../streams.js';
 
 const log = createLogger('spec', 'silent');
 
@@ -18,6 +19,8 @@ export class DurableScene {
   bus!: Bus;
   private stores: IsolatedStores | undefined;
   private specs = 0;
+  /** The stream of the consumer that `run` started last. */
+  private stream: StreamName = 'CHECKS';
 
   async start(): Promise<void> {
     this.stores = await isolateStores();
@@ -31,7 +34,7 @@ export class DurableScene {
 
   /** The subject of the messages that `send` publishes. */
   get subject(): string {
-    return `checks.spec.${this.specs}`;
+    return subjectOf(this.stream, 'spec', String(this.specs));
   }
 
   /** Runs a durable consumer of a stream that is empty at its start. Each call of `handle` is one batch. */
@@ -41,7 +44,8 @@ export class DurableScene {
     more: Partial<Durable> = {},
   ) => {
     this.specs += 1;
-    await this.bus.jsm.streams.purge('CHECKS');
+    this.stream = more.stream ?? 'CHECKS';
+    await this.bus.jsm.streams.purge(this.stream);
     const durable: Durable = {
       stream: 'CHECKS',
       name: `spec-${this.specs}`,
@@ -66,7 +70,7 @@ export class DurableScene {
   /** Waits until every message is acknowledged. */
   readonly settled = (name: string) =>
     until('everything is settled', async () => {
-      const info = await this.bus.jsm.consumers.info('CHECKS', name);
+      const info = await this.bus.jsm.consumers.info(this.stream, name);
       return info.num_pending + info.num_ack_pending === 0;
     });
 
@@ -74,7 +78,7 @@ export class DurableScene {
   readonly parked = async (name: string) => {
     const found = [];
     const consumer = await this.bus.js.consumers.get('PARKED', {
-      filter_subjects: `parked.CHECKS.${name}`,
+      filter_subjects: subjectOf('PARKED', this.stream, name),
     });
     const waiting = (await consumer.info()).num_pending;
     for (let n = 0; n < waiting; n += 1) {
