@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
+import type { StoredMsg } from '@nats-io/jetstream';
 import { headers as natsHeaders } from '@nats-io/nats-core';
 import { getMessage, RETRIED_HEADER, type Bus, type StreamName } from '#messaging';
 import { print, wholeNumber } from './arguments.js';
 import { withBus } from './connection.js';
 
-/** Adds `parked list` and `parked retry`. */
+/** Adds `parked list`, `parked retry` and `parked remove`. */
 export function addParkedCommands(program: Command): void {
   const parked = program
     .command('parked')
@@ -24,6 +25,13 @@ export function addParkedCommands(program: Command): void {
     .argument('<seq>', 'number of the message in parked list', wholeNumber)
     .action(async (seq: number) => {
       print(await withBus(process.env, (bus) => retryParked(bus, seq)));
+    });
+  parked
+    .command('remove')
+    .description('remove a parked message from the list; the consumer that parked it never processes it')
+    .argument('<seq>', 'number of the message in parked list', wholeNumber)
+    .action(async (seq: number) => {
+      print(await withBus(process.env, (bus) => removeParked(bus, seq)));
     });
 }
 
@@ -71,9 +79,7 @@ export async function retryParked(
   bus: Bus,
   seq: number,
 ): Promise<{ seq: number; subject: string; retried: true }> {
-  const message = Number.isInteger(seq) ? await getMessage(bus, 'PARKED', { seq }).catch(() => null) : null;
-  if (!message)
-    throw new Error(`There is no parked message ${seq}; npm run -s cli -- parked list shows them.`);
+  const message = await parkedMessage(bus, seq);
   const subject = message.header.get('earshot-subject');
   const headers = natsHeaders();
   headers.set(RETRIED_HEADER, String(seq));
@@ -83,4 +89,22 @@ export async function retryParked(
   });
   await bus.jsm.streams.deleteMessage('PARKED', seq);
   return { seq, subject, retried: true };
+}
+
+/**
+ * Removes a parked message from the list, without sending it again.
+ * @throws Error if there is no such message
+ */
+export async function removeParked(bus: Bus, seq: number): Promise<{ seq: number; removed: true }> {
+  await parkedMessage(bus, seq);
+  await bus.jsm.streams.deleteMessage('PARKED', seq);
+  return { seq, removed: true };
+}
+
+/** @throws Error if there is no such message */
+async function parkedMessage(bus: Bus, seq: number): Promise<StoredMsg> {
+  const message = Number.isInteger(seq) ? await getMessage(bus, 'PARKED', { seq }).catch(() => null) : null;
+  if (!message)
+    throw new Error(`There is no parked message ${seq}; npm run -s cli -- parked list shows them.`);
+  return message;
 }

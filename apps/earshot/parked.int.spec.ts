@@ -1,0 +1,49 @@
+import { headers as natsHeaders } from '@nats-io/nats-core';
+import { connectBus, subjectOf, type Bus, type StreamName } from '#messaging';
+import { createLogger } from '#telemetry';
+import { isolateStores, type IsolatedStores } from '#testing';
+import { listParked, removeParked, retryParked } from './parked.js';
+
+let stores: IsolatedStores;
+let bus: Bus;
+
+beforeAll(async () => {
+  stores = await isolateStores();
+  bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
+});
+afterAll(async () => {
+  await bus?.close();
+  await stores?.drop();
+});
+
+/** Parks a message of a stream. @returns its number in PARKED */
+async function park(stream: StreamName): Promise<number> {
+  const headers = natsHeaders();
+  headers.set('earshot-stream', stream);
+  headers.set('earshot-subject', subjectOf(stream, 'a', 'b'));
+  headers.set('earshot-reason', 'cannot be read');
+  return (await bus.js.publish(subjectOf('PARKED', stream, 'spec'), 'data', { headers })).seq;
+}
+
+const messagesOf = async (stream: StreamName) => (await bus.jsm.streams.info(stream)).state.messages;
+const listed = async () => (await listParked(bus)).map(({ seq }) => seq);
+
+describe('a parked message', () => {
+  it('is stored in its stream again and leaves the list when it is retried', async () => {
+    const seq = await park('EVENTS');
+    expect(await listed()).toEqual([seq]);
+    expect(await retryParked(bus, seq)).toEqual({ seq, subject: 'events.a.b', retried: true });
+    expect([await messagesOf('EVENTS'), await listed()]).toEqual([1, []]);
+  });
+
+  it('leaves the list when it is removed, and is not stored in its stream', async () => {
+    const seq = await park('CHECKS');
+    expect(await removeParked(bus, seq)).toEqual({ seq, removed: true });
+    expect([await messagesOf('CHECKS'), await listed()]).toEqual([0, []]);
+  });
+
+  it('that does not exist can be neither retried nor removed', async () => {
+    for (const act of [retryParked, removeParked])
+      await expect(act(bus, 999)).rejects.toThrow('There is no parked message 999');
+  });
+});
