@@ -36,6 +36,16 @@ describe('a parked message', () => {
     expect([await messagesOf('EVENTS'), await listed()]).toEqual([1, []]);
   });
 
+  it('is not retried if it is a decision: the error states the consumer and the command that removes it', async () => {
+    const seq = await park('KEYWORDS');
+    const refusal = retryParked(bus, seq);
+    await expect(refusal).rejects.toThrow('KEYWORDS would contain the decision twice');
+    await expect(refusal).rejects.toThrow('the consumer spec has not processed it');
+    await expect(refusal).rejects.toThrow(`parked remove ${seq}`);
+    expect([await messagesOf('KEYWORDS'), await listed()]).toEqual([0, [seq]]);
+    await removeParked(bus, seq);
+  });
+
   it('leaves the list when it is removed, and is not stored in its stream', async () => {
     const seq = await park('CHECKS');
     expect(await removeParked(bus, seq)).toEqual({ seq, removed: true });

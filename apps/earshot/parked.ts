@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { StoredMsg } from '@nats-io/jetstream';
 import { headers as natsHeaders } from '@nats-io/nats-core';
-import { getMessage, RETRIED_HEADER, type Bus, type StreamName } from '#messaging';
+import { getMessage, RETRIED_HEADER, STREAMS, type Bus, type StreamName } from '#messaging';
 import { print, wholeNumber } from './arguments.js';
 import { withBus } from './connection.js';
 
@@ -59,7 +59,7 @@ export async function listParked(bus: Bus): Promise<ParkedMessage[]> {
       seq: message.seq,
       at: message.time.toISOString(),
       stream: header('earshot-stream'),
-      consumer: message.subject.split('.').slice(2).join('.'),
+      consumer: consumerIn(message.subject),
       subject: header('earshot-subject'),
       reason: header('earshot-reason'),
     });
@@ -71,24 +71,37 @@ export async function listParked(bus: Bus): Promise<ParkedMessage[]> {
 /**
  * Sends a copy of a parked message to its subject, and removes the message from the list. Every consumer of the stream
  * receives the copy. Consumers that have already processed the fact in the message change nothing, because their rows
- * have the fact's id as key. But a receiver can get an event again, with the same id. Consumers that are `inOrder`, such
- * as projections, never park a message.
- * @throws Error if there is no such message
+ * have the fact's id as key. But a receiver can get an event again, with the same id.
+ * @throws Error if there is no such message, or if it is a decision. Decisions are not parked, but earlier releases
+ *   parked some of them
  */
 export async function retryParked(
   bus: Bus,
   seq: number,
 ): Promise<{ seq: number; subject: string; retried: true }> {
   const message = await parkedMessage(bus, seq);
+  const stream = message.header.get('earshot-stream') as StreamName;
+  if (STREAMS[stream].decisions) throw new Error(decisionText(message, stream));
   const subject = message.header.get('earshot-subject');
   const headers = natsHeaders();
   headers.set(RETRIED_HEADER, String(seq));
-  await bus.js.publish(subject, message.data, {
-    headers,
-    expect: { streamName: message.header.get('earshot-stream') as StreamName },
-  });
+  await bus.js.publish(subject, message.data, { headers, expect: { streamName: stream } });
   await bus.jsm.streams.deleteMessage('PARKED', seq);
   return { seq, subject, retried: true };
+}
+
+function decisionText({ seq, subject }: StoredMsg, stream: StreamName): string {
+  return (
+    `Message ${seq} is a decision, which an earlier release has parked. It cannot be retried: ${stream} would contain ` +
+    `the decision twice, and it would change the data again. Only the consumer ${consumerIn(subject)} has not processed ` +
+    'it; "Parked messages" in docs/operations.md says what is missing and how to repair this. ' +
+    `Then remove the message: npm run -s cli -- parked remove ${seq}`
+  );
+}
+
+/** Returns the consumer in a subject `parked.<stream>.<consumer>`. */
+function consumerIn(subject: string): string {
+  return subject.split('.').slice(2).join('.');
 }
 
 /**
