@@ -27,6 +27,8 @@ export interface RuleDraft {
   labels: NonNullable<Action['label']>[];
   /** Channels of `notify`; empty: all channels of the keyword. */
   channelIds: string[];
+  /** True: `notify` also goes to all channels of the keyword, in addition to `channelIds`. */
+  alsoKeywordChannels: boolean;
 }
 
 /** A clause in the form. */
@@ -119,12 +121,13 @@ export const newClause = (): ClauseDraft => ({ field: 'text', op: 'contains', va
 export const newRule = (): RuleDraft => ({
   ...{ id: undefined, key: crypto.randomUUID(), name: '', enabled: true, source: null, kind: 'item' },
   ...{ clauses: [newClause()], window: '1h', min: 5, multiple: 3 },
-  ...{ actions: ['mark'], labels: ['to_reply'], channelIds: [] },
+  ...{ actions: ['mark'], labels: ['to_reply'], channelIds: [], alsoKeywordChannels: false },
 });
 
 /** Returns the draft of a stored rule. */
 export function draftOf(rule: Schemas['Keyword']['rules'][number]): RuleDraft {
   const { when, then } = rule;
+  const channelIds = then.flatMap((one) => one.channelIds ?? []);
   const draft: RuleDraft = {
     ...newRule(),
     ...{
@@ -137,11 +140,10 @@ export function draftOf(rule: Schemas['Keyword']['rules'][number]): RuleDraft {
     },
     actions: [...new Set(then.map(({ type }) => type))],
     labels: then.flatMap(({ label }) => label ?? []),
-    // An action without channels notifies all channels of the keyword. The form cannot show such an action together with
-    // the channels of other actions, so it leaves out those channels.
-    channelIds: then.some(({ type, channelIds }) => type === 'notify' && !channelIds)
-      ? []
-      : then.flatMap(({ channelIds }) => channelIds ?? []),
+    channelIds,
+    // An action without channels notifies all channels of the keyword.
+    alsoKeywordChannels:
+      channelIds.length > 0 && then.some((one) => one.type === 'notify' && !one.channelIds?.length),
   };
   if (when.kind === 'item') return { ...draft, clauses: when.all.map(clauseDraftOf) };
   return { ...draft, window: when.window, min: when.min, multiple: when.multiple };
@@ -166,9 +168,10 @@ export function ruleOf(draft: RuleDraft): Schemas['Rule'] {
   };
 }
 
-function actionsOf(type: Action['type'], { labels, channelIds }: RuleDraft): Action[] {
+function actionsOf(type: Action['type'], { labels, channelIds, alsoKeywordChannels }: RuleDraft): Action[] {
   if (type === 'mark') return labels.map((label) => ({ type, label }));
-  return [type === 'notify' && channelIds.length > 0 ? { type, channelIds } : { type }];
+  if (type !== 'notify' || channelIds.length === 0) return [{ type }];
+  return [{ type, channelIds }, ...(alsoKeywordChannels ? [{ type }] : [])];
 }
 
 function clauseOf({ field, op, value, threshold }: ClauseDraft): Clause {

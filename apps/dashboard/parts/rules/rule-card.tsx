@@ -20,6 +20,8 @@ import type { Source } from '../../api/types.js';
 import { ClauseFields } from './clause-fields.js';
 import { newClause, type Action, type ClauseDraft, type RuleDraft } from './clauses.js';
 
+/** The choice of `notify` that stands for all channels of the keyword, which a rule can combine with other channels. */
+const KEYWORD_CHANNELS = { value: 'keyword', label: 'All channels of the keyword' };
 const LABELS = ['to_reply', 'starred', 'flagged', 'hidden'] as const;
 
 interface Props {
@@ -218,6 +220,7 @@ function Actions({
   set: (change: Partial<RuleDraft>) => void;
 }) {
   const { actions, kind } = rule;
+  const notified = [...(rule.alsoKeywordChannels ? [KEYWORD_CHANNELS.value] : []), ...rule.channelIds];
   const fits = (type: Action['type']) => kind === 'item' || type === 'notify' || type === 'webhook';
   return (
     <Checkbox.Group
@@ -235,10 +238,15 @@ function Actions({
               size="xs"
               miw={200}
               aria-label="Channels to notify"
-              placeholder={rule.channelIds.length === 0 ? 'All channels of the keyword' : ''}
-              data={channels.map(({ id, name }) => ({ value: id, label: name }))}
-              value={rule.channelIds}
-              onChange={(channelIds) => set({ channelIds })}
+              placeholder={notified.length === 0 ? KEYWORD_CHANNELS.label : ''}
+              data={[KEYWORD_CHANNELS, ...channels.map(({ id, name }) => ({ value: id, label: name }))]}
+              value={notified}
+              onChange={(chosen) =>
+                set({
+                  channelIds: chosen.filter((value) => value !== KEYWORD_CHANNELS.value),
+                  alsoKeywordChannels: chosen.includes(KEYWORD_CHANNELS.value),
+                })
+              }
             />
           )}
         </Group>
