@@ -57,6 +57,8 @@ describe('channels', () => {
     ['slack', {}, 'config.webhook_url'],
     ['slack', { webhook_url: 'http://10.0.0.1/x' }, 'config.webhook_url'],
     ['slack', { webhook_url: '…1234' }, 'config.webhook_url'],
+    ['slack', { webhook_url: '…' }, 'config.webhook_url'],
+    ['telegram', { bot_token: '…', chat_id: '1' }, 'config.bot_token'],
     ['webhook', { url: 'http://169.254.169.254/latest' }, 'config.url'],
     ['webhook', { url: 'ftp://example.org' }, 'config.url'],
     ['telegram', { bot_token: '1:../../x', chat_id: '1' }, 'config.bot_token'],

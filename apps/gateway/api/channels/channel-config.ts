@@ -27,6 +27,9 @@ const SHOWN_CHARACTERS = 4;
  * stored secret
  */
 export function configFaults(kind: ChannelKind, config: ChannelConfigDto, before?: ChannelRow): Fault[] {
+  const last4 = before?.config.secretLast4;
+  // Without a stored secret, no masked form is accepted: a new channel would store `…` itself as its secret.
+  const isStored = (value: unknown) => Boolean(last4) && value === maskOf(last4);
   const wanted = KEYS[kind] ?? [];
   const given = (Object.keys(config) as ConfigKey[]).filter((key) => config[key] !== undefined);
   return [
@@ -40,7 +43,7 @@ export function configFaults(kind: ChannelKind, config: ChannelConfigDto, before
         message: `does not belong to the kind ${kind}, whose config has ${wanted.map((one) => `\`${one}\``).join(' and ')}`,
       })),
     ...given
-      .filter((key) => isMasked(config[key]) && config[key] !== maskOf(before?.config.secretLast4))
+      .filter((key) => isMasked(config[key]) && !isStored(config[key]))
       .map((key) => ({ path: `config.${key}`, message: 'is a shortened secret; send the whole one' })),
     ...duplicateFaults(config.to ?? []),
   ];
