@@ -59,6 +59,24 @@ export function editorTasks(member: Member): void {
     ]);
   }, 90_000);
 
+  it('sees next to the terms that one term cannot be combined with other words, and creates the keyword with a second term', async () => {
+    const { page } = member;
+    await member.open('keywords/new?name=Combined&query=lamp&source=hackernews');
+    const terms = fieldOf(page, EDITOR_FIELDS['globalCriteria.terms[]'] ?? ['', '']);
+    const create = page.getByRole('button', { name: 'Create the keyword' });
+    await terms.fill('lumora');
+    await terms.press('Enter');
+    await create.click();
+    await page.getByText('Enter at least two terms').waitFor();
+    await terms.fill('lumoralamp');
+    await terms.press('Enter');
+    await page.getByRole('region', { name: 'Price' }).getByText('credits a month').waitFor();
+    await create.click();
+    await page.getByRole('heading', { name: 'Combined' }).waitFor();
+    const { globalCriteria } = (await call(page, 'GET', '/v1/keywords?q=Combined')).data[0] as Json;
+    expect(globalCriteria).toMatchObject({ query: 'lamp', terms: ['lumora', 'lumoralamp'] });
+  }, 90_000);
+
   it('sees the price of a preview in the editor, and then what a source finds for the current terms', async () => {
     const { page } = member;
     await member.open('keywords/new?name=Preview&query=lumora&source=hackernews');

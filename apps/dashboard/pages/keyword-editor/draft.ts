@@ -186,6 +186,28 @@ function criteriaOf({ query, terms, ...rest }: Criteria & { terms: string[] }): 
 }
 
 /**
+ * Returns the faults of criteria with one term and a query. The API cannot require both: it accepts a single term only
+ * as the query. `path` is the path in the form.
+ */
+export function termFaultsOf({ globalCriteria, sources }: Draft): { path: string; message: string }[] {
+  const criteria = [
+    { path: 'globalCriteria', given: globalCriteria },
+    ...sources.flatMap(({ searches }, entry) =>
+      searches.map(({ overrides }, search) => ({
+        path: `sources.${entry}.searches.${search}.overrides`,
+        given: overrides,
+      })),
+    ),
+  ];
+  return criteria
+    .filter(({ given }) => given.terms.length === 1 && Boolean(given.query?.trim()))
+    .map(({ path }) => ({
+      path: `${path}.terms`,
+      message: 'Enter at least two terms, or leave “And all of this” empty',
+    }));
+}
+
+/**
  * Returns a new source. Some sources cannot search without special criteria. For these sources, the result has one
  * search with these criteria, so that the member fills them in.
  */

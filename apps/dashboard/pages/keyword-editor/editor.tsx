@@ -11,7 +11,7 @@ import { Problem } from '../../parts/problem.js';
 import { ChangesDialog } from './changes-dialog.js';
 import { changedPart } from './changes.js';
 import { DeliverySection } from './delivery-section.js';
-import { bodyOf, DraftProvider, useDraftForm, type Draft, type KeywordBody } from './draft.js';
+import { bodyOf, DraftProvider, termFaultsOf, useDraftForm, type Draft, type KeywordBody } from './draft.js';
 import { EstimatePanel } from './estimate-panel.js';
 import { NoiseSection } from './noise-section.js';
 import { PreviewSection } from './preview-section.js';
@@ -43,7 +43,9 @@ export function Editor({ stored, initial }: Props) {
   useUnsavedWarning(() => form.isDirty() && !isSaved.current);
   const submit = () => {
     setTried(true);
-    if (stored) setAsking(true);
+    const faults = termFaultsOf(form.values);
+    if (faults.length > 0) form.setErrors({ ...form.errors, ...errorsOf(faults) });
+    else if (stored) setAsking(true);
     else
       save.mutate({
         body,
@@ -144,6 +146,9 @@ function useSave(
   });
 }
 
+const errorsOf = (faults: readonly { path: string; message: string }[]) =>
+  Object.fromEntries(faults.map(({ path, message }) => [path, message]));
+
 /**
  * Shows the faults of fields that the member has changed. After the first attempt to save, shows the faults of all
  * fields.
@@ -153,10 +158,13 @@ function useFaultsBesideFields(
   estimate: ReturnType<typeof useEstimate>['data'],
   wasTried: boolean,
 ): void {
-  const faults = faultsOf(estimate);
+  const refused = faultsOf(estimate)
+    .filter(({ path }) => path !== '')
+    .map(({ path, message }) => ({ path: formPath(path), message }));
   useEffect(() => {
-    const shown = faults.filter(({ path }) => path !== '' && (wasTried || form.isDirty(formPath(path))));
-    form.setErrors(Object.fromEntries(shown.map(({ path, message }) => [formPath(path), message])));
+    // The API advises to use the query for a single term. The form knows whether the query is free.
+    const faults = [...refused, ...termFaultsOf(form.values)];
+    form.setErrors(errorsOf(faults.filter(({ path }) => wasTried || form.isDirty(path))));
     // The faults of a response stay until the next response. Typing in a field clears the fault of this field.
   }, [estimate, wasTried]);
 }
