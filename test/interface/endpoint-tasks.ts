@@ -99,6 +99,17 @@ export function endpointTasks(setup: () => DeliveriesUnderTest, url: (path: stri
       expect(requests.at(-1)?.headers['webhook-id']).toBe(sent?.id);
     });
 
+    it('counts deliveries as waiting whose first attempt has no result yet [endpoints.list]', async () => {
+      const silent = await setup().keyword('/silent');
+      setup().receiver.answers.set('/silent', { status: 0 });
+      await setup().events(silent, 1);
+      const waiting = await until('the delivery waits', async () => {
+        const one = await endpoint('/silent');
+        return one.waiting === 1 && one;
+      });
+      expect(waiting).toMatchObject({ state: 'healthy', failures: 0 });
+    });
+
     it('cannot be seen or enabled by another account', async () => {
       const eve = await setup().service.tenant();
       expect((await eve.api.post('/v1/endpoints/enable', { url: url('/dead') })).status).toBe(404);

@@ -13,7 +13,7 @@ export interface EndpointRow {
   last_status_code: number | null;
   disabled_at: Date | null;
   disabled_reason: string | null;
-  /** Number of deliveries that wait for an attempt. */
+  /** Number of deliveries that wait for an attempt, the first or a later one. */
   waiting: number;
 }
 

@@ -77,7 +77,7 @@ export const deliverySchemas: Readonly<Record<string, Schema>> = {
     lastStatusCode: described('Status of the last failure; null if no response arrived', nullable(INTEGER)),
     disabledAt: nullable(INSTANT),
     disabledReason: nullable(TEXT),
-    waiting: described('Number of deliveries that wait for another attempt', INTEGER),
+    waiting: described('Number of deliveries that wait for an attempt, the first or a later one', INTEGER),
     keywordIds: listOf(ID),
     watchIds: described('Watches without a keyword', listOf(ID)),
   }),
