@@ -94,7 +94,7 @@ it.each(['stackoverflow', 'github', 'producthunt'] as const)(
   },
 );
 
-describe('a search that names places', () => {
+describe('a search with filters', () => {
   it('reads hashtags of other instances on mastodon', async () => {
     const tagged = publish('mastodon', 'My #ZephyrKettle');
     publish('mastodon', 'My zephyr kettle');
@@ -105,7 +105,7 @@ describe('a search that names places', () => {
     expect(fetched.items[0]).toMatchObject({ text: 'My #ZephyrKettle' });
   });
 
-  it('reads communities on lemmy, with and without their server, with and without words', async () => {
+  it('reads a community on lemmy, named with or without its server, with or without a query', async () => {
     const post = publish('lemmy', 'A zephyr kettle', { community: 'gadgets' });
     const comment = publish('lemmy', '', { kind: 'comment', text: 'Zephyr kettle!', community: 'gadgets' });
     publish('lemmy', 'A zephyr kettle', { community: 'webdev' });

@@ -12,7 +12,7 @@ import type { SourceId } from '#contracts';
 
 /** Sources whose items have no date of publication. */
 const UNDATED = new Set(['ai_answers', 'vinted']);
-/** Sources whose items have no author, or hide it. */
+/** Sources whose items have no author, or an author whose name is hidden. */
 const UNSIGNED = new Set(['ai_answers', 'producthunt']);
 
 describe('the connectors on the simulator', () => {
@@ -75,7 +75,7 @@ describe('the connectors on the simulator', () => {
     },
   );
 
-  // An engine's answer cannot be edited: each run is a new item.
+  // ai_answers is left out, because the answer of an engine cannot be edited.
   it.each(SIMULATED_SOURCES.filter((source) => source !== 'ai_answers'))(
     'find no new item after an edit, and do not find a removed post (%s)',
     async (source) => {
@@ -98,7 +98,7 @@ describe('the connectors on the simulator', () => {
     },
   );
 
-  it.each(SIMULATED_SOURCES)('report the fault of the upstream (%s)', async (source) => {
+  it.each(SIMULATED_SOURCES)('report the faults of the upstream (%s)', async (source) => {
     const expectedKinds = { '429': 'rate_limited', '500': 'server_error', '404': 'not_found' } as const;
     for (const kind of ['429', '500', '404'] as const) {
       client.simulator.faults.add({ source, kind, times: 1, retryAfterSeconds: 5 });

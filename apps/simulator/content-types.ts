@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 
 /**
  * Allows two upstreams to share a path: a route with `constraints: { contentType: 'application/json' }` receives only
- * JSON bodies.
+ * requests of this content type.
  */
 export function routeByContentType(app: FastifyInstance): void {
   app.addConstraintStrategy({

@@ -4,7 +4,7 @@ import type { SourceId } from '#contracts';
 import type { ChatService } from './channels/chat-service.js';
 import type { World } from './world/world.js';
 
-/** The objects that every part of the simulator uses. */
+/** The objects that the simulated sources and the simulated language model use. */
 export interface SimContext {
   world: World;
   clock: Clock;
@@ -33,7 +33,10 @@ export interface RequestLimits {
 /** A simulated service: a source, the operator's language model, or a chat service. */
 export type SimulatedService = SourceId | 'llm' | ChatService['service'];
 
-/** The source of a route, and whether the route is part of the sign-in. Faults do not affect the sign-in. */
+/**
+ * The simulated service of a route, and whether the route is part of the sign-in. Faults do not affect the sign-in.
+ * Routes without a service, such as `/_sim` and `/hooks`, are not logged and have no faults.
+ */
 export interface RouteConfig {
   source?: SimulatedService;
   signIn?: boolean;
@@ -57,7 +60,7 @@ export function queryOf(request: FastifyRequest): {
   return { one: (key) => all(key)[0], all };
 }
 
-/** Counts requests in windows of fixed length, as the headers of the upstreams describe them. */
+/** Counts the requests, or their points, in windows of a fixed length. A window begins with its first request. */
 export class RequestWindow {
   private endsAt = 0;
   used = 0;
@@ -83,7 +86,7 @@ export class RequestWindow {
     return Math.max(0, this.limit - this.used);
   }
 
-  /** Epoch milliseconds. */
+  /** The end of the present window, in epoch milliseconds. */
   get resetsAt(): number {
     return this.endsAt;
   }

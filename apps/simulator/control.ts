@@ -24,7 +24,7 @@ export interface Controlled {
 }
 
 /**
- * The routes with which tests control the world: `/_sim/posts` (POST, PATCH; DELETE with an id deletes one post, and
+ * Adds the routes with which tests control the simulator: `/_sim/posts` (POST, PATCH; DELETE with an id deletes one post, and
  * without an id all posts of a source), `/_sim/burst`, `/_sim/faults`, `/_sim/requests`, `/_sim/messages` (of
  * channels), `/_sim/stats`.
  */

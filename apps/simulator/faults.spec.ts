@@ -24,7 +24,7 @@ describe('the faults of the simulator', () => {
     expect(statuses).toEqual([429, 500, 200]);
   });
 
-  it('affect every request until they are deleted if their number is 0', async () => {
+  it('affect every request of the source until the faults are deleted, if `times` is 0', async () => {
     await fault('403', { times: 0 });
     for (let i = 0; i < 3; i++) expect((await client.ask(SEARCH)).status).toBe(403);
     await client.send('DELETE', '/_sim/faults');
@@ -38,7 +38,7 @@ describe('the faults of the simulator', () => {
     expect((await client.ask('/r/all/new', bearer)).json()).toEqual({ message: 'Unauthorized', error: 401 });
   });
 
-  it('replace an answer by a page, by JSON of another format, or by an empty body', async () => {
+  it('replace an answer by an HTML page, by JSON of another format, or by an empty body', async () => {
     await fault('html');
     expect((await client.ask(SEARCH)).headers['content-type']).toContain('text/html');
     await fault('shape');
@@ -47,7 +47,7 @@ describe('the faults of the simulator', () => {
     expect(await client.ask(SEARCH)).toMatchObject({ status: 200, text: '' });
   });
 
-  it('cut off answers, delay them, or hang until the client disconnects', async () => {
+  it('cut off an answer, delay an answer, or send no answer until the simulator stops', async () => {
     await fault('truncated');
     await expect(client.ask(SEARCH)).rejects.toThrow(/other side closed|terminated|aborted/);
     await fault('slow', { delayMs: 30 });

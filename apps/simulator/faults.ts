@@ -8,9 +8,9 @@ import { SIMULATED } from './sources/index.js';
 import type { SimulatedSource } from './sources/simulated-source.js';
 
 /**
- * `slow` answers late; `html` answers with a page in place of data; `truncated` ends in the middle of the answer;
- * `shape` is well-formed, but not the format of the source; `empty` has no bytes; `hang` never answers; a number is
- * the status of the answer, which has the format of the source.
+ * `slow` answers late; `html` answers with an HTML page in place of data; `truncated` closes the connection in the
+ * middle of the answer; `shape` answers with well-formed data in another format; `empty` answers with an empty body;
+ * `hang` never answers; a number is the status of the answer, which has the error format of the service.
  */
 export const FAULT_KINDS = [
   '429',
@@ -30,21 +30,21 @@ export const FAULT_KINDS = [
 /** A kind of fault that every simulated service can have. */
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
-/** A fault that requests of a service get. */
+/** A fault of a simulated service. */
 export interface Fault {
   source: SimulatedService;
   kind: FaultKind | LlmFaultKind;
-  /** Number of requests that fail; 0 means every request until the faults are deleted. */
+  /** Number of requests that get the fault; 0 means every request until the faults are deleted. */
   times: number;
-  /** For 429 and 503. */
+  /** If set, the answer has this `Retry-After`. For statuses such as 429 and 503. */
   retryAfterSeconds?: number | undefined;
-  /** For `slow`. */
+  /** For `slow`. Default: 1,000. */
   delayMs?: number | undefined;
   /** The fault affects only requests whose address contains this text. */
   path?: string | undefined;
 }
 
-/** Faults for requests, in the order in which they were added. Sign-in requests are skipped. */
+/** Faults for requests, in the order in which they were added. */
 export class Faults {
   private waiting: Fault[] = [];
 
@@ -60,7 +60,7 @@ export class Faults {
     return this.waiting;
   }
 
-  /** Returns the fault for this request, and reduces the number of requests that the fault will still affect. */
+  /** Returns the first fault for this request, if there is one, and reduces the number of requests that the fault will still affect. */
   take(source: SimulatedService, url: string): Fault | undefined {
     const at = this.waiting.findIndex(
       (fault) => fault.source === source && (!fault.path || url.includes(fault.path)),
@@ -71,7 +71,10 @@ export class Faults {
   }
 }
 
-/** Applies faults to requests to the simulated services. Calls `onFault` for each request that has a fault. */
+/**
+ * Applies faults to requests to the simulated services, except sign-in requests. Calls `onFault` for each request that
+ * has a fault.
+ */
 export function faultHooks(
   app: FastifyInstance,
   faults: Faults,

@@ -24,7 +24,9 @@ interface Settings {
 }
 
 const program = new Command('simulator')
-  .description(`Simulates on one port: ${SIMULATED_SOURCES.join(', ')}, and a webhook receiver.`)
+  .description(
+    `Simulates on one port: ${SIMULATED_SOURCES.join(', ')}, a language model, chat services and a webhook receiver.`,
+  )
   .option('--port <port>', 'port to listen on, 0 for a free one', whole, 4010)
   .option('--host <address>', 'address to listen on', '127.0.0.1')
   .option('--rate <posts>', 'posts per second of each source', rate, 0.5)

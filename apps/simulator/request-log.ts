@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel';
 import type { SimulatedService } from './context.js';
 
-/** One request to an upstream. */
+/** One request to a simulated service. */
 export interface LoggedRequest {
   /** ISO 8601. */
   at: string;
@@ -10,12 +10,12 @@ export interface LoggedRequest {
   /** Path and query as sent. */
   url: string;
   signIn: boolean;
-  /** Absent until the request is answered. */
+  /** Absent until the request is answered completely. */
   status?: number;
   fault?: string;
 }
 
-/** The requests to the upstreams, as `/_sim/requests` returns them. */
+/** The requests to the simulated services, as `/_sim/requests` returns them. */
 export interface RequestReport {
   total: number;
   bySource: Record<string, number>;
@@ -25,12 +25,12 @@ export interface RequestReport {
 
 const KEPT_REQUESTS = 20_000;
 
-/** Logs the requests to the upstreams: the newest requests in full, and counts of all requests. */
+/** Logs the requests to the simulated services: the newest requests in full, and counts of all requests. */
 export class RequestLog {
   private requests: LoggedRequest[] = [];
   private readonly counts = new Map<string, number>();
 
-  /** @param kept maximum number of newest requests to keep; the counts include all requests */
+  /** @param kept maximum number of requests to keep; above it, only the newer half is kept */
   constructor(
     private readonly clock: Clock,
     private readonly kept = KEPT_REQUESTS,

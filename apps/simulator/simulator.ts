@@ -38,7 +38,7 @@ export interface SimulatorOptions {
   /** Signing secret that is valid for every hook. */
   secret?: string;
   limits?: Partial<RequestLimits>;
-  /** Maximum numbers of posts, deliveries and requests in memory. The default is enough for hours of tests. */
+  /** Maximum numbers of posts of each source, of deliveries of each hook, and of requests in memory. */
   kept?: { posts: number; deliveries: number; requests: number };
   /** Is called with a readable line about each delivery to a hook and each message of a channel. */
   log?: (line: string) => void;
@@ -74,8 +74,8 @@ const LIMITS: RequestLimits = {
 };
 
 /**
- * Starts every upstream, the webhook receiver, the chat services and the control routes (`/_sim`) on one port, and a
- * mail server on another port.
+ * Starts the sources, the language model, the webhook receiver, the chat services and the control routes (`/_sim`) on
+ * one port, and a mail server on another port.
  */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const { clock = systemClock, seed = 1, ratePerSecond = 0, historyPosts = 0, historyHours = 48 } = options;
@@ -172,7 +172,7 @@ function messageLine({ service, to, status, fault, text }: ReceivedMessage): str
   return `${result} ${service} → ${to}: "${words.length > 80 ? `${words.slice(0, 79)}…` : words}"`;
 }
 
-/** Returns the first words of the event's text. */
+/** Returns the title of the event's item, or its text, in at most 60 characters; empty if the body has none. */
 function excerptOf(body: string): string {
   try {
     const envelope = JSON.parse(body) as Record<string, unknown>;
@@ -187,7 +187,7 @@ function excerptOf(body: string): string {
       if (typeof text === 'string') return text.length > 60 ? `${text.slice(0, 59)}…` : text;
     }
   } catch {
-    // The body is not an envelope, so the line has no excerpt.
+    // The body is not JSON, so the line has no excerpt.
   }
   return '';
 }

@@ -3,9 +3,11 @@ import type { ChannelService, Inbox } from './inbox.js';
 
 /** The result of a chat service's check of a message. */
 export interface CheckedMessage {
-  /** The name of the error with which the service would refuse the message. */
+  /** The error text with which the service would refuse the message; undefined if it would accept the message. */
   fault?: string | undefined;
+  /** The parts that would notify people. */
   pings: string[];
+  /** The visible content, as text. */
   text: string;
 }
 
@@ -13,7 +15,7 @@ export interface CheckedMessage {
 export interface ChatService {
   service: Exclude<ChannelService, 'smtp'>;
   path: string;
-  /** Names the destination of a request. */
+  /** Returns the destination of a request: the path of a webhook, or the id of a chat. */
   toOf(params: Record<string, string>, body: Record<string, unknown>): string;
   read(body: Record<string, unknown>): CheckedMessage;
   accept(reply: FastifyReply, body: Record<string, unknown>): FastifyReply;
@@ -21,7 +23,7 @@ export interface ChatService {
   refuse(reply: FastifyReply, status: number, message: string): FastifyReply;
 }
 
-/** Adds the routes of a chat service. For a destination whose path contains `gone`, the service answers 404. */
+/** Adds the route of a chat service. If the address of a request contains `gone`, the service answers 404. */
 export function chatRoutes(app: FastifyInstance, chat: ChatService, inbox: Inbox): void {
   app.post(chat.path, { config: { source: chat.service } }, (request: FastifyRequest, reply) => {
     const body = (request.body ?? {}) as Record<string, unknown>;

@@ -41,7 +41,8 @@ function read(body: Record<string, unknown>): CheckedMessage {
     embeds.some((embed) => objectsIn(embed['fields']).length > 25) ||
     texts.join('').length > 6000;
   const isEmpty = content === '' && texts.every((text) => text === '');
-  // Mentions in embeds notify nobody. Mentions in the content notify people if they are allowed.
+  // Mentions in embeds notify nobody. Mentions in the content notify people, unless `allowed_mentions.parse` is an
+  // empty list.
   const allowed = body['allowed_mentions'] as { parse?: unknown } | undefined;
   const isQuiet = Array.isArray(allowed?.parse) && allowed.parse.length === 0;
   const pings = isQuiet ? [] : [...content.matchAll(/@(everyone|here)|<@[!&]?\d+>/g)].map(([all]) => all);

@@ -5,22 +5,22 @@ export const CHANNEL_SERVICES = ['slack', 'discord', 'teams', 'telegram', 'smtp'
 /** A service that receives messages of channels. */
 export type ChannelService = (typeof CHANNEL_SERVICES)[number];
 
-/** One message that arrived, accepted or not. */
+/** One message that arrived. The service accepted it or refused it. */
 export interface ReceivedMessage {
   /** ISO 8601. */
   at: string;
   service: ChannelService;
-  /** The chat, the path of the webhook, or the recipient. */
+  /** The id of the chat, the path of the webhook (Teams: its beginning), or the address of the mail. */
   to: string;
-  /** Status of the answer. */
+  /** Status of the answer; 0 if there was none. */
   status: number;
-  /** Why the real service would refuse the message; undefined if it would accept the message. */
+  /** What is wrong with the message, for example an error text of the service; undefined if nothing was found. */
   fault?: string | undefined;
   /** The parts that would notify people; empty in a good message. */
   pings: string[];
   /** The visible content, as text. */
   text: string;
-  /** The body of a request, or the parsed mail. */
+  /** The body of a request, or the parsed mail; null if the recipient of a mail was refused. */
   payload: unknown;
 }
 

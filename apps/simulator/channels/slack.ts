@@ -27,7 +27,7 @@ function read(body: Record<string, unknown>): CheckedMessage {
   return { fault: fault ? 'invalid_blocks' : undefined, pings, text: [text, ...texts].join('\n') };
 }
 
-/** Returns true if the block is not valid. Adds its texts, and the parts that would notify people. */
+/** Returns true if the block is not valid. Adds its texts to `texts`, and elements that notify people to `pings`. */
 function blockFault(block: Record<string, unknown>, texts: string[], pings: string[]): boolean {
   switch (block['type']) {
     case 'header':
@@ -74,7 +74,7 @@ function richFault(section: Record<string, unknown>, texts: string[], pings: str
   );
 }
 
-/** Returns the parts that notify people: commands in angle brackets, which Slack reads in every text with markup. */
+/** Returns the parts of a text that notify people, for example `<!channel>` and `<@U1>`. */
 function pingsIn(markup: string): string[] {
   return [...markup.matchAll(/<(!(?:channel|here|everyone)|@\w+|!subteam\^\w+)[^>]*>/g)].map(([all]) => all);
 }

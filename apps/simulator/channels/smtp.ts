@@ -29,9 +29,9 @@ interface SmtpError extends Error {
 }
 
 /**
- * Starts the mail server. The local part of a recipient selects the answer: `status-550@…` gets that code, `hang@…`
- * gets no answer, `greylist@…` gets 451 for its first mail only, and `stall@…` gets an answer for its first mail
- * only. The server accepts all other recipients.
+ * Starts the mail server. The beginning of a recipient selects the answer: `status-550@…` gets 550 (any code from 400),
+ * `hang@…` gets no answer, `greylist@…` gets 451 for its first mail only, and `stall@…` gets an answer for its first
+ * mail only. The server accepts all other recipients.
  */
 export async function startMail(inbox: Inbox, host: string, port = 0): Promise<SimulatedMail> {
   const greylisted = new Set<string>();
@@ -39,8 +39,8 @@ export async function startMail(inbox: Inbox, host: string, port = 0): Promise<S
   const options: SMTPServerOptions = {
     authOptional: true,
     disabledCommands: ['AUTH'],
-    // The server offers no STARTTLS, because its certificate would be self-signed. The client must accept a server on
-    // loopback without STARTTLS.
+    // The server offers no STARTTLS, because its certificate would be self-signed. Earshot accepts a server on loopback
+    // without STARTTLS.
     hideSTARTTLS: true,
     disableReverseLookup: true,
     logger: false,
@@ -90,7 +90,8 @@ export async function startMail(inbox: Inbox, host: string, port = 0): Promise<S
     },
   };
   const server = new SMTPServer(options);
-  // A client can disconnect in the middle of a conversation. Without a listener, that error would end the process.
+  // If a client disconnects in the middle of a conversation, the server emits an error. Without a listener, the error
+  // would end the process.
   server.on('error', () => undefined);
   const listener = server.listen(port, host);
   await once(listener, 'listening');
@@ -119,8 +120,8 @@ function mailOf(email: Email, raw: Buffer): ReceivedMail {
 }
 
 /**
- * Returns the first fault of a mail: missing headers, no text or no HTML, or a line of more than 998 bytes. Checks
- * nothing else.
+ * Returns what is wrong with a mail: one of six headers is missing, the text part or the HTML part is missing, or a line
+ * is longer than 998 bytes. Returns undefined if none of this is wrong.
  */
 function faultOf({ headers, text, html, raw }: ReceivedMail): string | undefined {
   const missing = ['from', 'to', 'subject', 'date', 'message-id', 'mime-version'].filter(

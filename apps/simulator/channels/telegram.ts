@@ -48,8 +48,8 @@ function read(body: Record<string, unknown>): CheckedMessage {
 }
 
 /**
- * Returns the error with which Telegram refuses the HTML: for an unknown tag, tags that are not closed in order, a link
- * without a valid address, or a bracket that is not escaped.
+ * Returns why Telegram would refuse the HTML: an unknown tag, a wrong link, tags that are not closed in order, or a
+ * bracket that is not escaped. Returns undefined if the HTML is valid.
  */
 function markupFault(markup: string): string | undefined {
   const open: string[] = [];

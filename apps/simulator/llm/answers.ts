@@ -6,12 +6,12 @@ interface Schema {
   items?: Schema;
 }
 
-/** The JSON Schema keywords that OpenAI's strict mode accepts and that Earshot could send. */
+/** The JSON Schema keywords that the simulator accepts. OpenAI's strict mode accepts these, and others. */
 const STRICT = ['type', 'enum', 'properties', 'items', 'required', 'additionalProperties', 'description'];
 
 /**
- * Returns the first keyword that the strict mode refuses, or `additionalProperties` if an object allows other properties;
- * undefined if the strict mode accepts the schema.
+ * Returns the first keyword that the simulator refuses, or `additionalProperties` if an object allows other properties;
+ * undefined if the simulator accepts the schema.
  */
 export function notStrict(schema: Schema): string | undefined {
   const own = Object.keys(schema).find((keyword) => !STRICT.includes(keyword));
@@ -36,7 +36,10 @@ interface AskedItem {
 /** Values of an enum that are used if no other value fits. */
 const UNDECIDED = ['neutral', 'other'];
 
-/** Returns the items in a message of the user: the lines between "begin <mark>" and "end <mark>". */
+/**
+ * Returns the items in a message of the user: the lines of JSON between "begin <mark>" and "end <mark>". Returns an empty
+ * list if the message has no such marks.
+ */
 export function itemsIn(content: string): AskedItem[] {
   const lines = content.split('\n');
   const mark = /^begin (\w+)$/.exec(lines[0] ?? '')?.[1];
@@ -55,7 +58,7 @@ export function itemsIn(content: string): AskedItem[] {
  * - `field=value` in the text, up to a semicolon or the end of the line
  * - the first value of its enum whose words are in the text, in lower or upper case
  * - of an enum: neutral or other, then null, then its first value
- * - null, 0, false, or the beginning of the text
+ * - null, 0, false, or the first 80 characters of the text
  */
 export function answerTo(schema: Schema, items: readonly AskedItem[]): unknown {
   const answer = schema.properties?.items?.items?.properties?.answer;
@@ -63,7 +66,7 @@ export function answerTo(schema: Schema, items: readonly AskedItem[]): unknown {
   return { items: items.map(({ n, text }) => ({ n, answer: valueOf('answer', answer, text) })) };
 }
 
-/** Returns a value that does not fit any schema of a request: it has another type, and unknown keys. */
+/** Returns a value that fits no schema of a request: it has unknown keys, and a number as the sentiment. */
 export function violation(items: readonly AskedItem[]): unknown {
   return {
     items: items.map(({ n }) => ({ n, answer: { verdict: 'splendid', sentiment: 7 } })),

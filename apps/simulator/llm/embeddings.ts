@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 const DIMENSIONS = 64;
 
 /**
- * Returns a vector of unit length. The hash of a word determines which numbers the word changes, so that texts with common
- * words have similar vectors. A text without words gets the first unit vector.
+ * Returns a vector of length 1. The hash of a word determines which numbers the word changes, so texts that share words
+ * have similar vectors. For a text without words, the first number is 1 and all others are 0.
  */
 export function embeddingOf(text: string): number[] {
   const vector = Array<number>(DIMENSIONS).fill(0);

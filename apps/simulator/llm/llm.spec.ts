@@ -41,7 +41,7 @@ const fails = (kind: Fault['kind'], times: number, more: Partial<Fault> = {}) =>
 const requests = () => client.simulator.requests.report('llm').total;
 
 describe('the simulated language model', () => {
-  it('answers each item of a request by the text of the item', async () => {
+  it('answers each item of a request according to the text of the item', async () => {
     const items = [
       { text: 'A positive thing, praise and all' },
       { text: 'sentiment=negative; sentimentScore=-0.75; intent=churn_risk' },
@@ -68,7 +68,7 @@ describe('the simulated language model', () => {
     expect(found.values).toEqual([{ label: 'Shipping' }, { label: null }]);
   });
 
-  it('refuses another token, which the error of the client does not contain, and another model', async () => {
+  it('refuses another token and another model; the error of the client shows `…` in place of the token', async () => {
     const withWrongToken = connect({ token: 'sk-stranger' });
     await expect(withWrongToken.askOnce(step, [{ text: 'x' }], within(5_000))).rejects.toMatchObject({
       kind: 'refused',
@@ -82,7 +82,7 @@ describe('the simulated language model', () => {
     await other.close();
   });
 
-  it('refuses schema keywords that the strict mode of OpenAI refuses, and objects that allow other properties', async () => {
+  it('refuses a schema with `maxLength`, and an object that allows other properties', async () => {
     const asked = async (answer: object) => {
       const schema = {
         type: 'object',
@@ -103,7 +103,7 @@ describe('the simulated language model', () => {
     expect(await asked({ type: 'object', properties: {}, required: [] })).toBe(400);
   });
 
-  it('lists its models, and computes embeddings of unit length that are close for texts with common words', async () => {
+  it('lists its models, and computes embeddings of length 1 that are closer for texts that share words', async () => {
     const bearer = { authorization: 'Bearer sim-llm' };
     const models = (await client.ask('/llm/v1/models', bearer)).json<{ data: { id: string }[] }>();
     expect(models.data.map(({ id }) => id)).toEqual(['sim-chat', 'sim-embedding']);
@@ -130,7 +130,7 @@ describe.each(READINGS)('the faults of the language model for %s', (_, reading, 
   const ask = (ms = 5_000) => llm.askOnce<unknown>(reading, [{ text }], within(ms));
 
   it.each(['invalid_json', 'schema_violation', 'cut_off'] as const)(
-    '%s: one repair request is sent, and the second answer is used',
+    '%s once: the client sends one more request, and uses the second answer',
     async (kind) => {
       fails(kind, 1);
       expect((await ask()).values).toEqual([expect.objectContaining(expected)]);

@@ -8,7 +8,7 @@ export type Behaviour =
   | { kind: 'slow'; delayMs: number }
   /** Never answers. */
   | { kind: 'hang' }
-  /** Sends the status immediately, then one byte per interval, forever. */
+  /** Sends the status immediately, then one byte per interval until the connection closes. */
   | { kind: 'drip'; everyMs: number }
   | { kind: 'redirect'; to: string }
   /** Closes the connection without an answer. */
@@ -20,8 +20,8 @@ export type Behaviour =
 
 /**
  * Returns the behaviour that a hook's name selects: `status-503`, `slow-2000`, `hang`, `drip`, `redirect`, `close`,
- * `huge`, `flaky-2`, each optionally followed by another dash and any text (`hang-a`, `hang-b`). All other names answer
- * 200.
+ * `huge`, `flaky-2`, each optionally followed by a dash and any text (`hang-a`, `status-503-b`). With any other name, the
+ * hook answers 200.
  */
 export function behaviourOfName(name: string): Behaviour {
   const [word = '', number = ''] = name.split('-');

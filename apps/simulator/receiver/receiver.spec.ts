@@ -41,7 +41,7 @@ const deliver = (hook: string, headers = headersFor()) =>
 const last = (hook: string) => client.simulator.receiver.deliveries(hook).at(-1)!;
 
 describe('the webhook receiver', () => {
-  it('accepts both forms of signature, and prints one line for the delivery', async () => {
+  it('verifies `X-Signature` and `webhook-signature` of a delivery, and logs one line about it', async () => {
     expect((await deliver('demo')).status).toBe(200);
     expect(last('demo')).toMatchObject({
       ...{
@@ -58,7 +58,7 @@ describe('the webhook receiver', () => {
     expect(lines).toEqual(['✓ verified hn_item.created "Größe "zählt"" → /hooks/demo']);
   });
 
-  it('accepts a delivery if one of several v1 values is correct, also with a secret that only one hook has', async () => {
+  it('verifies a delivery if one of several v1 values is correct; the secret of one hook is not valid for another hook', async () => {
     const at = unixNow();
     const both = `t=${at},v1=${timed('old', at)},v1=${timed('new', at)}`;
     await client.post('/hooks/_secrets', { name: 'mine', secret: 'new' });
@@ -68,12 +68,12 @@ describe('the webhook receiver', () => {
     expect(last('yours').verified).toBe(false);
   });
 
-  it('accepts the legacy signature, plain hex over the body', async () => {
+  it('verifies the legacy signature: plain hex over the body', async () => {
     await deliver('plain', { 'x-signature': createHmac('sha256', SECRET).update(BODY).digest('hex') });
     expect(last('plain')).toMatchObject({ verified: true, verdict: { legacy: true, signature: false } });
   });
 
-  it('rejects changed bytes, old times, wrong secrets and missing headers', async () => {
+  it('marks a delivery as not verified if its bytes were changed, its time is more than 300 s old, its secret is wrong, or a header is missing', async () => {
     const bad: [string, Record<string, string>, string][] = [
       ['no-header', {}, 'no X-Signature'],
       ['old', headersFor(SECRET, unixNow() - 301), 'X-Signature is older or newer than five minutes'],
@@ -99,7 +99,7 @@ describe('the webhook receiver', () => {
       );
   });
 
-  it('counts deliveries, distinct ids and repeated ids', async () => {
+  it('counts deliveries, distinct ids and repeated deliveries', async () => {
     for (const id of ['a', 'b', 'a']) await deliver('demo', headersFor(SECRET, unixNow(), id));
     const answer = await client.ask('/hooks/demo/deliveries');
     expect(answer.json()).toMatchObject({ count: 3, verified: 3, accepted: 3, distinct: 2, repeated: 1 });
@@ -123,7 +123,7 @@ describe('a hook of the webhook receiver', () => {
     expect(client.simulator.receiver.countsOf('flaky-2')).toMatchObject({ count: 4, accepted: 1 });
   });
 
-  it('closes the connection, sends far too many bytes, or answers late', async () => {
+  it('closes the connection (`close`), sends the given number of bytes (`huge`), or answers 200 (`slow`)', async () => {
     await expect(deliver('close')).rejects.toThrow();
     expect((await deliver('huge-300000')).text.length).toBe(300_000);
     expect((await deliver('slow-5')).status).toBe(200);

@@ -14,7 +14,7 @@ export interface Delivery {
   id: string;
   /** Counts from 1 for each id on this hook. */
   attempt: number;
-  /** `type` and `id` of the envelope; empty if the body is not an envelope. */
+  /** `type` and `id` of the envelope; empty if the body is not an envelope, or is longer than 64 KiB. */
   type: string;
   eventId: string;
   bytes: number;
@@ -40,7 +40,7 @@ export interface ReceiverOptions {
 }
 
 const KEPT_DELIVERIES = 5_000;
-/** Maximum number of ids whose attempts are counted. The oldest id is forgotten first, to limit the memory. */
+/** Maximum number of ids of a hook whose attempts are counted. The oldest id is forgotten, to limit the memory. */
 const COUNTED_IDS = 50_000;
 const KEPT_BODY = 64 * 1024;
 const EVERY_HOOK = '*';
@@ -57,7 +57,7 @@ interface Hook {
   distinct: number;
 }
 
-/** Receives webhooks: verifies their signatures, stores them, and answers according to its configuration. */
+/** Receives webhooks: verifies their signatures, stores them, and answers as the hook is configured. */
 export class Receiver {
   private readonly hooks = new Map<string, Hook>();
 
@@ -91,7 +91,7 @@ export class Receiver {
 
   /**
    * Returns the counts of one hook: attempts, verified attempts, attempts that were answered with 2xx, distinct ids,
-   * repeated ids.
+   * repeated attempts.
    */
   countsOf(hook: string): {
     count: number;

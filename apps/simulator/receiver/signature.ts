@@ -8,11 +8,11 @@ export interface Verdict {
   standard: boolean;
   /** `X-Signature` in the legacy form: plain hex over the body. */
   legacy: boolean;
-  /** The reasons, as text for people; empty if X-Signature is present and every present signature is correct. */
+  /** What is wrong, as text for people; empty if X-Signature is present and every present signature is correct. */
   faults: string[];
 }
 
-/** Maximum difference of a timestamp in seconds, in either direction. */
+/** Maximum difference between a timestamp and the present time in seconds, in either direction. */
 export const TOLERANCE_SECONDS = 300;
 
 type Headers = Record<string, string | string[] | undefined>;
@@ -54,7 +54,7 @@ function checkTimed(
 ): string | undefined {
   const parts = header.split(',').map((part) => part.trim().split('='));
   const time = parts.find(([name]) => name === 't')?.[1];
-  // During a rotation the header contains two values of v1.
+  // While a secret is rotated, the header contains two values of v1.
   const given = parts.filter(([name]) => name === 'v1').map(([, value = '']) => value);
   if (!time || given.length === 0) return 'has no t or no v1';
   if (isStale(time, nowMs)) return 'is older or newer than five minutes';

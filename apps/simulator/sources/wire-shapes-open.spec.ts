@@ -108,7 +108,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
         communities: known.communities,
         users: known.users,
       };
-      // Optional keys of people and servers that the simulator does not have, such as a picture.
+      // Optional keys, which not every object of the simulator has.
       const optional = ['bio', 'banner', 'embed_title', 'url', 'body', 'url_content_type'];
       for (const what of ['posts', 'comments', 'communities', 'users'] as const) {
         expect(found[what].length).toBeGreaterThan(3);
@@ -208,7 +208,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
       }
     });
 
-    it('repositories have the keys of recorded repositories, except for keys of ten years ago', async () => {
+    it('repositories have the keys of recorded repositories, except for the old key `master_branch`', async () => {
       const found = await ask<Found>('/search/repositories?q=acme');
       const known = recorded<Found>('github/search-repositories-2.json');
       const today = recorded<{ items: { repository: Json & { owner: Json } }[] }>(
@@ -230,7 +230,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
       }
     });
 
-    it('discussions have the fields of a recorded discussion', async () => {
+    it('discussions have the plain fields of a recorded discussion', async () => {
       const known = recorded<{ data: { node: Json } }>('github/graphql-discussion-1.json').data.node;
       const plain = Object.entries(known).filter(([, value]) => value === null || typeof value !== 'object');
       const fields = plain.map(([key]) => key).filter((key) => key !== 'editor');
@@ -249,7 +249,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
   describe('producthunt', () => {
     type Found = { data: { posts: { edges: { node: Json }[] } } };
 
-    it('posts have the keys of recorded posts, and their authors the keys of redacted users', async () => {
+    it('posts have the keys of recorded posts, and their authors are redacted as recorded', async () => {
       const fields = 'slug name createdAt tagline topics { edges { node { name } } } thumbnail { url }';
       const answer = await client.post(
         '/v2/api/graphql',
@@ -265,14 +265,14 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
       expect(redacted).toMatchObject(edge!.node['user'] as Json);
     });
 
-    it('every field exists in the description of the API', async () => {
+    it('every field of a post exists in the description of the API', async () => {
       type Type = { name: string; fields: { name: string }[] | null };
       const schema = recorded<{ data: { __schema: { types: Type[] } } }>('producthunt/graphql-schema-1.json');
       const known = schema.data.__schema.types
         .find(({ name }) => name === 'Post')
         ?.fields?.map(({ name }) => name);
       const [post] = client.simulator.world.posts('producthunt');
-      // These fields are newer than the description of the API.
+      // `reviewsCount` is newer than the recorded description. `__typename` is a field of every GraphQL type.
       const since = ['reviewsCount', '__typename'];
       expect([...(known ?? []), ...since]).toEqual(expect.arrayContaining(Object.keys(postNode(post!))));
     });

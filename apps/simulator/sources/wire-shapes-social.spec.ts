@@ -127,7 +127,7 @@ import { SimulatorClient } from '../testing/simulator-client.js';
     const ask = async <T>(method: string, query: string) =>
       (await client.ask(`/youtube/v3/${method}?key=any&${query}`)).json<T>();
 
-    it('searches and videos have every recorded key', async () => {
+    it('searches and videos have the recorded keys', async () => {
       const found = await ask<Found>('search', 'part=snippet&order=date&maxResults=50');
       const first = recorded<Found>('youtube/search-list-1.json');
       const recent = recorded<Found>('youtube/search-list-4.json');

@@ -33,7 +33,7 @@ const FIRST =
 const SECOND =
   'badger comet delta ember falcon grove harbor inlet juniper kite lagoon meadow nickel otter'.split(' ');
 
-/** Sentences about a brand, in different moods, like those that a monitor finds. */
+/** Sentences about a brand: questions, praise, complaints. */
 const ABOUT = [
   'Has anyone tried {product}? Thinking about switching from {other}.',
   "I've used {brand} for a year now and honestly it's great, support answers within an hour.",
@@ -144,7 +144,7 @@ export function personFrom(random: Random): { handle: string; name: string } {
   };
 }
 
-/** Replaces `{brand}` and similar placeholders, also in texts of tests. */
+/** Replaces `{brand}` and similar placeholders. */
 export function fillIn(text: string, brand: Brand, other: Brand): string {
   const rival = other === brand ? BRANDS[(BRANDS.indexOf(brand) + 1) % BRANDS.length]! : other;
   const values: Record<string, string> = {

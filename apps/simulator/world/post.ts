@@ -31,7 +31,7 @@ export interface SimPost {
   text: string;
   author: string;
   authorName: string;
-  /** Subreddit, feed, repository, market or engine; empty elsewhere. */
+  /** For example a subreddit, a feed, a repository, a market or an engine; empty if the post has none. */
   community: string;
   /** BCP 47; empty if unknown. */
   lang: string;

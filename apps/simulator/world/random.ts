@@ -1,7 +1,7 @@
-/** A source of numbers from 0 to 1 (exclusive) that depends only on its seed. */
+/** Returns the next number of a sequence that depends only on its seed: from 0 to 1 (exclusive). */
 export type Random = () => number;
 
-/** Uses Mulberry32, starting from a hash of the seed's parts. The same parts give the same numbers. */
+/** Returns a generator of numbers (Mulberry32). The same parts of the seed give the same numbers. */
 export function seededRandom(...seed: readonly (string | number)[]): Random {
   let state = hashOf(JSON.stringify(seed));
   return () => {

@@ -28,7 +28,7 @@ export function wordsOfPost(post: { title: string; text: string }): Words {
   return words;
 }
 
-/** One part of a query: a word, or the words of a quoted phrase. */
+/** One part of a query: a word, or the adjacent words of a phrase. */
 export interface Clause {
   words: string[];
   phrase: boolean;
@@ -47,7 +47,7 @@ export function readQuery(query: string): Clause[] {
   return clauses;
 }
 
-/** Tests whether the words are adjacent in the text. */
+/** Returns true if the text contains the words of the phrase next to each other, in this order. */
 export function hasPhrase(text: readonly string[], phrase: readonly string[]): boolean {
   for (let at = text.indexOf(phrase[0]!); at >= 0; at = text.indexOf(phrase[0]!, at + 1)) {
     if (phrase.every((word, i) => text[at + i] === word)) return true;

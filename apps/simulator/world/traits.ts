@@ -73,22 +73,22 @@ export const TRAITS: Readonly<Record<SourceId, SourceTraits>> = {
     answerKind: 'post',
     answerShare: 0.2,
     hasTitle: false,
-    // At most 15 characters.
+    // X allows at most 15 characters.
     handleOf: (handle) => (handle.length > 15 ? handle.replace('_', '') : handle),
-    // The milliseconds since X's own epoch, followed by twelve bits: ids sort by time.
+    // The milliseconds since X's own epoch, followed by 22 bits. So ids sort by time.
     identify: (post) =>
       String(((BigInt(post.publishedAt) - 1_288_834_974_657n) << 22n) | BigInt(post.number % 4096)),
   },
   youtube: {
     rootKind: 'video',
     hasTitle: true,
-    // The second half makes the id unique.
+    // The last six characters make the id unique.
     identify: ({ number }) => charactersFrom(`video ${number}`, BASE64URL, 5) + base64Digits(number, 6),
   },
   tiktok: {
     rootKind: 'video',
     hasTitle: false,
-    // The upper half of an id is the second of its creation.
+    // The upper 32 bits of an id are the time of its creation in seconds.
     identify: (post) => String((BigInt(Math.floor(post.publishedAt / 1000)) << 32n) | BigInt(post.number)),
   },
   mastodon: {
@@ -121,8 +121,8 @@ export const TRAITS: Readonly<Record<SourceId, SourceTraits>> = {
     hasTitle: true,
     identify: byNumber,
   },
-  // From its publication on, a post is the answer of an engine. The community of the post is the engine. Its title is
-  // the title of the linked page.
+  // A post is the answer of an engine until a newer post replaces it. The community of the post is the engine. The title
+  // of the post is the title of the linked page.
   ai_answers: {
     rootKind: 'answer',
     hasTitle: true,
@@ -141,7 +141,7 @@ export const TRAITS: Readonly<Record<SourceId, SourceTraits>> = {
   },
 };
 
-/** Returns the stable id behind a bluesky handle. */
+/** Returns the permanent id (DID) of the account with this bluesky handle. */
 export function didOf(handle: string): string {
   return `did:plc:${charactersFrom(handle, BASE32, 24)}`;
 }
@@ -159,8 +159,8 @@ export function cidOf(content: string): string {
 }
 
 /**
- * Returns the record key of an at:// address (`…/app.bsky.feed.post/<rkey>`): the time comes first, so that the order
- * of the keys is the order of the times.
+ * Returns the record key of an at:// address (`…/app.bsky.feed.post/<rkey>`). The key begins with the time, so the
+ * order of the keys is the order of the times.
  */
 function recordKey(post: SimPost): string {
   let rest = (BigInt(post.publishedAt) * 1000n + BigInt(post.number % 1000)) << 10n;

@@ -20,7 +20,7 @@ function plain(world: World): unknown {
 }
 
 describe('the world', () => {
-  it('is the same for the same seed and times, for any number of reads', () => {
+  it('has the same posts for the same seed, start and time, however often it is read, and other posts for another seed', () => {
     const [one, two] = [new ManualClock(), new ManualClock()];
     const [often, once] = [new World({ ...options, clock: one }), new World({ ...options, clock: two })];
     for (let i = 0; i < 30; i++) {
@@ -32,7 +32,7 @@ describe('the world', () => {
     expect(plain(new World({ ...options, clock: two, seed: 4 }))).not.toEqual(plain(once));
   });
 
-  it('fills steadily, in order of time, with posts that are found by their unique ids', () => {
+  it('adds posts at the given rate, in order of time; each post has a unique id and is found by it', () => {
     const clock = new ManualClock();
     const world = new World({ ...options, clock });
     expect(world.posts('rss').length).toBe(50);
@@ -46,7 +46,7 @@ describe('the world', () => {
     }
   });
 
-  it('has other ids if it starts later', () => {
+  it('has other ids if it starts half an hour later', () => {
     const early = new World({ ...options, clock: new ManualClock() });
     const later = new World({ ...options, clock: new ManualClock(Date.parse('2026-03-01T12:30:00Z')) });
     const ids = new Set(early.posts('reddit').map(({ id }) => id));

@@ -43,14 +43,14 @@ const KEPT_POSTS = 50_000;
 
 /**
  * All published posts. Time changes only with the clock: posts that are due are created at the next access. The same
- * seed and start always give the same posts at the same times.
+ * options and the same start always give the same invented posts at the same times.
  */
 export class World {
   readonly startedAt: number;
   private readonly bySource = new Map<SourceId, SimPost[]>();
   private readonly byId = new Map<string, SimPost>();
   private readonly numbers = new Map<SourceId, number>();
-  /** Number of arrivals so far. The time of the next arrival is computed from it. */
+  /** Number of posts invented since the start. The time of the next post is computed from it. */
   private readonly arrived = new Map<SourceId, number>();
 
   constructor(private readonly options: WorldOptions) {
@@ -187,7 +187,7 @@ export class World {
     };
   }
 
-  /** Attaches a comment to one of the last posts of its community, or to a comment below this post. */
+  /** Makes a comment the reply to one of the last eight posts of its community, or to a reply of that post. */
   private attach(post: SimPost, random: Random): void {
     const roots: SimPost[] = [];
     const posts = this.bySource.get(post.source)!;

@@ -42,8 +42,8 @@ interface ParsedRequest {
 }
 
 /**
- * Anthropic's Messages interface with its web search. If the number of the post is divisible by 8, the engine pauses
- * after the search.
+ * Anthropic's Messages interface with its web search. The answer from a post whose number is divisible by 8 pauses after
+ * the search.
  */
 export const anthropicEngine: SimulatedEngine = { path: '/v1/messages', open, refuse };
 
@@ -130,7 +130,7 @@ function searchOf(engineAnswer: EngineAnswer, prompt: string): object[] {
   ];
 }
 
-/** Returns the blocks of the text: cited text has its own block. */
+/** Returns the blocks of the text: its first sentence, then the rest with the citations. */
 function textsOf({ text, pages }: EngineAnswer, searched: boolean): object[] {
   if (!searched || pages.length === 0) return [{ type: 'text', text }];
   const citations = pages.map(({ url, title }) => ({

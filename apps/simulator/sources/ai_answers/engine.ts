@@ -10,7 +10,7 @@ export interface SimulatedEngine {
   path: string;
   /** Creates the handler of the engine's requests in one world. */
   open(context: SimContext): (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
-  /** Refuses a request in the engine's format. `message` is used for a status for which the engine has no text. */
+  /** Refuses a request in the engine's format. The engine can use `message` if it has no text of its own. */
   refuse(reply: FastifyReply, status: number, message: string): FastifyReply;
 }
 
@@ -21,7 +21,7 @@ export interface EngineAnswer {
   text: string;
   /** The cited pages. */
   pages: Page[];
-  /** True if the engine pauses before it answers. */
+  /** True if an engine that can pause (anthropic) pauses after its search. */
   pauses: boolean;
 }
 
@@ -32,19 +32,19 @@ export interface Page {
   host: string;
 }
 
-/** The answer of every engine before the first post. It names no brand and cites nothing. */
+/** The answer of an engine that has no post. It names no brand and cites nothing. */
 const DEFAULT_ANSWER = 'There are several good ones; it depends on what matters to you.';
-/** A page that searches return, but that is never cited. It names no brand. */
+/** A page that engines find but never cite. It names no brand. */
 export const UNCITED_PAGE: Page = pageOf('https://roundups.example/best-of-the-year', 'The best of the year');
 
-/** Builds the answer from the newest post whose community is the engine. */
+/** Returns the answer from the newest post whose community is the engine, or the default answer if it has no post. */
 export function answerOf(engine: string, { world }: SimContext): EngineAnswer {
   const post = world.posts('ai_answers').findLast(({ community }) => community === engine);
   if (!post) return { seed: engine, text: DEFAULT_ANSWER, pages: [], pauses: false };
   return { seed: post.id, text: post.text, pages: pagesOf(post), pauses: post.number % 8 === 0 };
 }
 
-/** Returns the web search that a person would type for the prompt. */
+/** Returns the web search for the prompt: the prompt in lower case, without punctuation at its end. */
 export function queryOfPrompt(prompt: string): string {
   return prompt.replace(/[?!.\s]+$/, '').toLowerCase();
 }
@@ -61,14 +61,14 @@ export function tokensOf(text: string): number {
   return Math.ceil(text.length / 4);
 }
 
-/** Returns opaque text that only the engine can read. */
+/** Returns text that looks encrypted but depends only on `seed`. */
 export function opaque(seed: string, length: number): string {
   return charactersFrom(seed, 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_', length);
 }
 
 /**
  * Returns the position of the page's address in the text, in UTF-16 code units; undefined if the text does not contain
- * it.
+ * the address.
  */
 export function placeOf(page: Page, text: string): { start: number; end: number } | undefined {
   const start = text.indexOf(page.url);

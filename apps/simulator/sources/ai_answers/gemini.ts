@@ -61,7 +61,7 @@ function contentOf(
   { prompt, searches }: { prompt: string; searches: boolean },
 ): object {
   const [asked, answered] = [tokensOf(prompt), tokensOf(engineAnswer.text)];
-  // Newer models sign their thoughts.
+  // Gemini 3 and later models sign their thoughts.
   const signed = /^gemini-[3-9]/.test(model) && {
     thoughtSignature: opaque(`thought ${engineAnswer.seed}`, 160),
   };
@@ -71,7 +71,7 @@ function contentOf(
         content: { parts: [{ text: engineAnswer.text, ...signed }], role: 'model' },
         finishReason: 'STOP',
         index: 0,
-        // Absent if the model answers without a search.
+        // Absent if the request has no search tool, or if the answer cites nothing.
         ...(searches &&
           engineAnswer.pages.length > 0 && { groundingMetadata: groundingOf(engineAnswer, prompt) }),
       },
@@ -102,7 +102,7 @@ function groundingOf({ text, pages }: EngineAnswer, prompt: string): object {
   };
 }
 
-/** Offsets count bytes of UTF-8; a start of 0 is left out. */
+/** Returns the part of the text that cites the page. Offsets count bytes of UTF-8; a start of 0 is left out. */
 function supportOf(page: Page, index: number, text: string): object {
   const { start, end } = placeOf(page, text) ?? { start: 0, end: text.length };
   const startIndex = Buffer.byteLength(text.slice(0, start));

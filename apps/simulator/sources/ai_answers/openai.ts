@@ -88,7 +88,7 @@ function responseOf(
   };
   const content = {
     type: 'output_text',
-    // Without a search there is nothing to cite.
+    // An answer without a search cites nothing.
     annotations: search ? engineAnswer.pages.map((page) => citationOf(page, engineAnswer.text)) : [],
     logprobs: [],
     text: engineAnswer.text,
@@ -146,7 +146,7 @@ function responseOf(
  */
 function citationOf(page: Page, text: string): object {
   const { start, end } = placeOf(page, text) ?? { start: 0, end: text.length };
-  // The offsets count characters, not UTF-16 code units.
+  // The offsets count Unicode code points, not UTF-16 code units.
   const characters = (upTo: number) => [...text.slice(0, upTo)].length;
   const [, address = '', fragment = ''] = /^([^#]*)(.*)$/s.exec(page.url) ?? [];
   return {
@@ -180,7 +180,7 @@ function usageOf(prompt: string, text: string): object {
   };
 }
 
-/** Writes a duration in OpenAI's form: `48s`, `6m0s`, `120ms`. */
+/** Returns a duration in OpenAI's form: `48s`, `6m0s`, `120ms`. */
 function durationOf(ms: number): string {
   if (ms < 1000) return `${ms}ms`;
   const seconds = Math.ceil(ms / 1000);

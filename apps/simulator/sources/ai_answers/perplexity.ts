@@ -40,7 +40,7 @@ function open(context: SimContext): ReturnType<SimulatedEngine['open']> {
   };
 }
 
-/** Marks in the text, such as [1], refer to the list of citations. The list also contains pages without a mark. */
+/** Returns the answer. A mark in the text, such as [1], is a position in the list of citations. */
 function completionOf(engineAnswer: EngineAnswer, model: string, prompt: string, now: Date): object {
   return {
     id: uuidOf(engineAnswer.seed),

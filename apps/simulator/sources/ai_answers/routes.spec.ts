@@ -11,7 +11,7 @@ afterEach(() => client.stop());
 const CITED = 'https://kettles.example/best#top';
 const TEXT = 'Größe 🫖 zählt. The Zephyr Kettle, see https://tests.example/kettles.';
 
-/** Makes the engine answer with this text, and cite another page in addition to the page in its text. */
+/** Publishes the answer of the engine. It cites `CITED`, and the pages whose addresses are in the text. */
 function publishAnswer(engine: string, text = TEXT): void {
   client.simulator.world.publish('ai_answers', {
     text,
@@ -33,7 +33,7 @@ describe('openai', () => {
     }[];
   }
 
-  it('answers with a search, and with citations by offsets in characters', async () => {
+  it('answers with a search, and with citations whose offsets count characters', async () => {
     publishAnswer('openai');
     const answer = await ask('openai');
     const { model, output } = answer.json<Response>();
@@ -70,7 +70,7 @@ describe('openai', () => {
     });
   });
 
-  it('returns its sources on request, and neither searches nor cites without the tool', async () => {
+  it('returns its sources if the request includes them; without the search tool, it neither searches nor cites', async () => {
     publishAnswer('openai');
     const body = { ...ASKED.openai!.body, include: ['web_search_call.action.sources'] };
     const { output } = (await ask('openai', { body })).json<Response>();
@@ -95,7 +95,7 @@ describe('anthropic', () => {
   }
   const textOf = ({ content }: Message) => content.map(({ text = '' }) => text).join('');
 
-  it('splits its text into blocks where a citation begins', async () => {
+  it('puts the first sentence, and the text with citations, into separate blocks', async () => {
     publishAnswer('anthropic');
     const answer = await ask('anthropic');
     const message = answer.json<Message>();
@@ -125,7 +125,7 @@ describe('anthropic', () => {
     });
   });
 
-  it('pauses every eighth answer after the search, and continues if it gets its own content back', async () => {
+  it('pauses one of eight answers after the search, and continues if the request contains the content before the pause', async () => {
     const turns: Message[] = [];
     for (let n = 0; n < 8; n++) {
       publishAnswer('anthropic', `Answer ${n}.`);
@@ -147,7 +147,7 @@ describe('anthropic', () => {
 });
 
 describe('perplexity', () => {
-  it('answers with its citations and results', async () => {
+  it('answers with its citations and search results', async () => {
     publishAnswer('perplexity');
     const answer = (await ask('perplexity')).json<Record<string, unknown>>();
     expect(answer).toMatchObject({
@@ -198,7 +198,7 @@ describe('gemini', () => {
     expect(grounding.searchEntryPoint.renderedContent).toContain('>which kettle is the best</a>');
   });
 
-  it('answers without grounding data if the request has no tool, or if the answer cites nothing', async () => {
+  it('answers without grounding data if the request has no search tool, or if the answer cites nothing', async () => {
     const bare = (await ask('gemini')).json<Content>();
     expect(bare.candidates[0]?.groundingMetadata).toBeUndefined();
     publishAnswer('gemini');
@@ -209,7 +209,7 @@ describe('gemini', () => {
 });
 
 describe.each(Object.keys(ASKED))('%s', (engine) => {
-  it('has a default answer until a post sets one, and then uses the newest post', async () => {
+  it('has a default answer, and answers with its newest post after posts were published', async () => {
     const byDefault = await ask(engine);
     expect([byDefault.status, byDefault.text.includes('it depends on what matters')]).toEqual([200, true]);
     const others = Object.keys(ASKED).filter((other) => other !== engine);
@@ -252,7 +252,7 @@ describe('refusals of the engines', () => {
     return answer.json<{ error: Record<string, unknown> }>().error;
   };
 
-  it("have the engine's own codes and types", async () => {
+  it('have the error codes and types of the engine', async () => {
     expect(await errorOf('openai', '401')).toMatchObject({ code: 'invalid_api_key' });
     expect(await errorOf('openai', '404')).toMatchObject({ code: 'model_not_found' });
     expect(await errorOf('openai', '429')).toMatchObject({ code: 'rate_limit_exceeded' });
@@ -270,7 +270,7 @@ describe('refusals of the engines', () => {
     expect(await errorOf('gemini', '503')).toMatchObject({ code: 503, status: 'UNAVAILABLE' });
   });
 
-  it('affect only one engine if a fault names its path', async () => {
+  it('come only from one engine if the fault contains the path of this engine', async () => {
     client.simulator.faults.add({ source: 'ai_answers', kind: '500', times: 0, path: '/v1/messages' });
     expect([(await ask('anthropic')).status, (await ask('openai')).status]).toEqual([500, 200]);
   });

@@ -84,7 +84,7 @@ function expectKnownKeys(actual: unknown, known: unknown): void {
     expectSameKeys(answer.usage, known.usage);
     expectSameKeys(answer.usage.cost, known.usage.cost);
     expectSameKeys(answer.choices[0], known.choices[0]);
-    // Some pages have no date.
+    // The results of the simulator have no date, like some of the recorded results.
     const undated = recorded<Completion>('ai_answers/perplexity-chat-4.json').search_results.find(
       (result) => !('date' in result),
     );

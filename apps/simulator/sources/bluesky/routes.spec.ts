@@ -37,7 +37,7 @@ describe('the simulated Bluesky', () => {
     expect([wrong.status, wrong.json<{ error: string }>().error]).toEqual([401, 'AuthenticationRequired']);
   });
 
-  it('requires all words and phrases, and compares `since` and `until` with the earlier one of `createdAt` and `indexedAt`', async () => {
+  it('finds posts with all words and phrases of the query, and filters by language, tag and time', async () => {
     const one = await client.publish('bluesky', 'acme makes a rocket');
     client.clock.pass(60);
     const two = await client.publish('bluesky', 'the acme rocket #acme', { lang: 'en' });

@@ -116,7 +116,7 @@ function sortedAt(post: SimPost): number {
 }
 
 /**
- * Compiles a query. All words and phrases must match; `OR` is an ordinary word. `from:` accepts a handle with or
+ * Returns a function that tests whether a query finds a post. All words and phrases must match; `OR` is an ordinary word. `from:` accepts a handle with or
  * without `@`. `#tag` matches the word without `#`.
  */
 function queryTest(q: string): (post: SimPost) => boolean {

@@ -18,7 +18,10 @@ import { paragraphsHtml } from '../shared/markup.js';
 const MAX_PAGE_SIZE = 100;
 const MAX_RESULTS = 1000;
 
-/** Returns one page of a search for discussions, by `first` and `after`. @throws GraphqlFault with GitHub's text */
+/**
+ * Returns one page of a search for discussions, by `first` and `after`.
+ * @throws GraphqlFault with GitHub's text if `first` or `after` is not valid
+ */
 export function discussionPage(found: readonly SimPost[], args: Selection['args']): GraphqlObject {
   const { first, after } = args;
   const path = ['search'];

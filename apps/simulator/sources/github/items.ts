@@ -52,7 +52,7 @@ export function factsOf(post: SimPost): Facts {
   };
 }
 
-/** Returns the id of an item. The id stays the same after a transfer or a new name. */
+/** Returns the id of an item. The id depends neither on the repository nor on the title of the item. */
 export function nodeIdOf(post: SimPost): string {
   return `${ID_PREFIXES[post.kind] ?? 'I_kwDO'}${charactersFrom(`${post.kind} ${post.id}`, BASE62, 12)}`;
 }
@@ -67,7 +67,7 @@ export function repositoryNameOf(post: SimPost): string {
   return post.community.includes('/') ? post.community : `${post.community || 'acme'}/rocket`;
 }
 
-/** Returns the login of the post's author: the name, with hyphens in place of other punctuation. */
+/** Returns the login of the post's author: the name, with hyphens in place of all other characters. */
 export function loginOf({ author }: SimPost): string {
   return author.replace(/[^A-Za-z0-9[\]]+/g, '-');
 }
@@ -101,7 +101,7 @@ export function labelsOf(post: SimPost): (typeof LABELS)[number][] {
   return LABELS.slice(start, start + 1);
 }
 
-/** Tests whether an item is closed: one in five issues, pull requests and discussions. */
+/** Returns true if the item is closed: one in five issues, pull requests and discussions. */
 export function isClosed({ kind, score }: SimPost): boolean {
   return kind !== 'repository' && score % 5 === 0;
 }
@@ -190,7 +190,7 @@ function labelView(label: (typeof LABELS)[number], repository: string): object {
   };
 }
 
-/** An account as other objects contain it. */
+/** An account, as issues, discussions and repositories contain it. */
 export interface GithubAccount {
   login: string;
   html_url: string;
@@ -237,7 +237,7 @@ export function topicsOf({ text }: SimPost): string[] {
   return [...text.matchAll(/(?<=^|\s)#([\w-]+)/g)].map(([, topic = '']) => topic.toLowerCase());
 }
 
-/** Returns the creation time in whole seconds. */
+/** Returns the creation time in ISO 8601, without fractions of a second. */
 export function wholeSeconds({ publishedAt }: SimPost): string {
   return new Date(publishedAt).toISOString().replace(/\.\d+Z$/, 'Z');
 }

@@ -25,8 +25,9 @@ export interface GithubQuery {
 }
 
 /**
- * Reads a query. The search of issues accepts `AND`, `OR`, `NOT` and parentheses around anything. The other searches
- * accept the operators only between words, and combine several places (`repo:`, `org:`, `user:`) with OR.
+ * Reads a query. The search of issues (`advanced`) accepts `AND`, `OR`, `NOT` and parentheses for words and qualifiers.
+ * The other searches (`plain`) accept the operators only between words, ignore parentheses, and combine several places
+ * (`repo:`, `org:`, `user:`) with OR.
  */
 export function githubQuery(q: string, syntax: 'advanced' | 'plain'): GithubQuery {
   const tokens = q.match(/-?(?:[a-z]+:)?"[^"]*"?|[()]|[^\s()"]+/gi) ?? [];

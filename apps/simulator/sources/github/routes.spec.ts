@@ -94,7 +94,7 @@ describe('the simulated GitHub', () => {
     expect([...kinds].sort()).toEqual(['discussion', 'issue', 'pull_request', 'repository']);
   });
 
-  it('finds issues from a given time on, and returns numbered pages with at most a thousand results in total', async () => {
+  it('finds issues by their creation time, and returns numbered pages up to the thousandth result', async () => {
     publish('one');
     client.clock.pass(60);
     publish('two');
@@ -201,7 +201,7 @@ describe('the simulated GitHub', () => {
     ]);
   });
 
-  it('returns 200 with the fault of a GraphQL query, and 401 without a token', async () => {
+  it('returns 200 with the error of a GraphQL query, and 401 without a token', async () => {
     publish('one', { kind: 'discussion' });
     const errorOf = async (query: string) => {
       const answer = await client.post('/graphql', { query }, TOKEN);

@@ -93,7 +93,7 @@ function routes(app: FastifyInstance, context: SimContext): void {
   });
 }
 
-/** Returns the caller; undefined if the request was already refused. */
+/** Returns the caller. Refuses a request without a User-Agent or with a wrong token, and returns undefined. */
 function callerOf(request: FastifyRequest, reply: FastifyReply): Caller | undefined {
   if (!request.headers['user-agent']) {
     const message =
@@ -147,7 +147,7 @@ const REPOSITORIES: SearchKind = {
   path: '/search/repositories',
   kinds: ['repository'],
   syntax: 'plain',
-  // Sorted by the time of the last update. The simulator never changes this time.
+  // `updated` is the time of the last update. In the simulator, it is always the creation time.
   sorts: ['updated'],
   show: repositoryOf,
 };
@@ -189,7 +189,7 @@ function answerSearch(
   });
 }
 
-/** Returns GitHub's fault if none of the repositories and accounts that a search names is visible. */
+/** Returns the refusal of a search that names repositories or accounts of which none exists; otherwise undefined. */
 function placeFault({ places }: GithubQuery, posts: readonly SimPost[]): string | undefined {
   if (places.length === 0) return undefined;
   const names = [...(TRAITS.github.communities ?? []), ...posts.map(repositoryNameOf)].map((name) =>

@@ -15,7 +15,7 @@ export function tagFilter(tags: string | undefined): (own: readonly string[]) =>
   return (own) => wanted.every((any) => any.length === 0 || any.some((tag) => own.includes(tag)));
 }
 
-/** Reads `numericFilters` (`created_at_i>1700000000,points>=5`); undefined if a condition is not valid. */
+/** Reads `numericFilters` (`created_at_i>1700000000,points>=5`). Returns undefined if a condition is not valid. */
 export function numericFilter(
   filters: readonly string[],
 ): ((value: (attribute: string) => number | undefined) => boolean) | undefined {
@@ -32,8 +32,8 @@ export function numericFilter(
 }
 
 /**
- * Compiles a `query` to a function that returns the matched words of a post, or undefined. All words that are not
- * optional must match. If there are optional words, at least one word must match. Excluded words must not match. The
+ * Returns a function that returns the words of `query` that match a post, or undefined if the query does not find the
+ * post. All words that are not optional must match. If there are optional words, at least one word must match. Excluded words must not match. The
  * last word can match as a prefix. Typos are tolerated as in Algolia.
  */
 export function textMatcher(

@@ -16,7 +16,7 @@ describe('the simulated Lemmy', () => {
     (await ask(`search?sort=New&q=${encodeURIComponent(q)}${more}`)).json<Found>();
   const ids = (found: Found, what: string) => found[`${what}s`]?.map((view) => view[what]?.['id']);
 
-  it('finds parts of words in their order, in titles, texts and comments, and has no OR', async () => {
+  it('finds parts of words in the order of the query, in titles, texts and comments; OR is an ordinary word', async () => {
     const one = publish('The acmeology of rockets');
     const two = publish('Untitled', { text: 'A rocket\nby ACME' });
     const comment = publish('', { kind: 'comment', text: 'acme rocket' });
@@ -40,7 +40,7 @@ describe('the simulated Lemmy', () => {
     ]);
   });
 
-  it('returns separate pages of posts and comments, with ten entries by default and at most fifty', async () => {
+  it('returns separate pages of posts and comments, with ten entries by default, and refuses invalid parameters', async () => {
     const posts = Array.from({ length: 12 }, (_, i) =>
       publish(`acme ${i}`, { community: 'webdev' }),
     ).reverse();
@@ -105,14 +105,14 @@ describe('the simulated Lemmy', () => {
     });
   });
 
-  it('returns its version, and has no routes of the next version', async () => {
+  it('returns its version, and has no routes of API v4', async () => {
     const site = (await ask('site')).json<{ version: string; all_languages: object[] }>();
     expect(site.version).toBe('0.19.20');
     expect(site.all_languages).toContainEqual({ id: 37, code: 'en', name: 'English' });
     expect((await client.ask('/api/v4/search?q=a')).status).toBe(404);
   });
 
-  it('refuses the sixty-first search of ten minutes with 400, without a time to wait', async () => {
+  it('refuses the sixty-first search in ten minutes with 400, without `Retry-After`', async () => {
     publish('acme');
     for (let i = 0; i < 60; i++) expect((await ask('search?q=acme')).status).toBe(200);
     const refused = await ask('search?q=acme');

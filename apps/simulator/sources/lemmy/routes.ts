@@ -14,7 +14,7 @@ import {
 } from './views.js';
 import type { SimulatedSource } from '../simulated-source.js';
 
-/** The version: the last release line whose main API is v3. */
+/** The version of the simulated server. 0.19 is the last release line whose main API is v3. */
 const VERSION = '0.19.20';
 const PAGE_SIZE = 10;
 const MAX_PAGE_SIZE = 50;
@@ -23,8 +23,8 @@ const SERVED = { config: { source: 'lemmy' as const } };
 
 /**
  * A server with Lemmy 0.19 that shows its posts to everybody: `/api/v3/site`, `search`, `post/list` and
- * `comment/list`. Like the real server, it does not refuse wrong tokens. It answers for every instance that a search
- * names.
+ * `comment/list`. Like the real server, it does not refuse wrong tokens. The routes answer for every instance that a
+ * search names.
  */
 export const lemmySource: SimulatedSource = {
   routes,
@@ -77,7 +77,7 @@ function routes(app: FastifyInstance, context: SimContext): void {
   app.get('/api/v4/*', SERVED, (_, reply) => reply.code(404).send());
 }
 
-/** Answers a search. Posts and comments have separate pages with the same number. */
+/** Answers a search. `page` selects one page of each list: of the posts, the comments, the communities and the users. */
 function search(asked: ParsedRequest): FastifyReply {
   const { one, reply, posts } = asked;
   const q = one('q');

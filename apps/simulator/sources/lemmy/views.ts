@@ -1,10 +1,10 @@
 import { charactersFrom, pick, seededRandom, wholeBelow } from '../../world/random.js';
 import type { SimPost } from '../../world/post.js';
 
-/** The instance that answers requests with any host name; all communities are on it. */
+/** The name of the simulated instance, whatever host name a request has. All communities are on this instance. */
 export const HOME = 'lemmy.example';
 const HOMES = [HOME, 'feddit.example', 'threads.example'] as const;
-/** Language codes by their number on the instance, as its site lists them. */
+/** The languages of the instance, as `/api/v3/site` lists them. */
 export const LANGUAGES = [
   { id: 0, code: 'und', name: 'Undetermined' },
   { id: 8, code: 'ar', name: 'العربية' },
@@ -16,7 +16,7 @@ export const LANGUAGES = [
 ] as const;
 const FOUNDED = '2023-06-12T22:09:11.363420Z';
 
-/** Returns the address of a post or comment on its home server. */
+/** Returns the address of a post or comment on the server of its author. */
 export function apIdOf(post: SimPost): string {
   return `https://${homeOf(post.author)}/${post.kind === 'comment' ? 'comment' : 'post'}/${post.id}`;
 }
@@ -89,7 +89,7 @@ export function commentView(comment: SimPost): object {
   };
 }
 
-/** Returns a community that a search finds by its name. */
+/** Returns a community as a search returns it. */
 export function communityView(name: string, posts: readonly SimPost[]): object {
   const own = posts.filter(({ community }) => community === name);
   const readers = 10 + wholeBelow(seededRandom('readers', name), 5_000);
@@ -113,7 +113,7 @@ export function communityView(name: string, posts: readonly SimPost[]): object {
   };
 }
 
-/** Returns a person that a search finds by name: the author of the post. */
+/** Returns the author of a post as a search returns people. */
 export function personView({ author, authorName }: SimPost, posts: readonly SimPost[]): object {
   const own = posts.filter((post) => post.author === author);
   return {

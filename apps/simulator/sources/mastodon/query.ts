@@ -8,8 +8,8 @@ const DAY_MS = 86_400_000;
 type Test = (post: SimPost) => boolean;
 
 /**
- * Compiles a full-text search, which finds only posts whose authors allow searches. A search consists of words, which
- * match by their stems, `"phrases"`, `-` to exclude, and the documented operators. All parts must match; OR is an
+ * Returns a function that tests whether a full-text search finds a post. A search finds only posts whose authors allow
+ * searches. It consists of words, which match by their stems, `"phrases"`, `-` to exclude, and the documented operators. All parts must match; OR is an
  * ordinary word.
  */
 export function statusTest(q: string): Test {
@@ -74,7 +74,7 @@ function operatorTest(operator: string, value: string): Test {
     case 'is':
       return (post) => value === 'reply' && post.parent !== undefined;
     default:
-      // The library contains posts that the account has written or reacted to. The simulator has none.
+      // `in:library` means the posts that the signed-in account has written or reacted to. The simulator has none.
       return () => value !== 'library';
   }
 }

@@ -18,7 +18,7 @@ describe('the simulated Mastodon', () => {
   const found = (answer: Answer) => answer.json<{ statuses: Status[] }>().statuses.map(({ id }) => id);
   const shown = (answer: Answer) => answer.json<Status[]>().map(({ id }) => id);
 
-  it('finds words by their stems and phrases exactly, and applies operators; all must match, and there is no OR', async () => {
+  it('finds words by their stems and phrases exactly, and applies operators; all must match, and OR is an ordinary word', async () => {
     const one = publish('The acme rocket', { lang: 'en' });
     client.clock.pass(86_400);
     const two = publish('Rockets of Acme, see https://acme.example/a', { author: 'grace@kind.example' });
@@ -53,7 +53,7 @@ describe('the simulated Mastodon', () => {
     expect(found(await search('acme', '&limit=40&offset=80'))).toEqual([]);
   });
 
-  it('shows the posts of a hashtag to everybody, and combines it with other hashtags by any, all and none', async () => {
+  it('shows the posts of a hashtag to everybody, and combines hashtags with `any`, `all` and `none`', async () => {
     const one = publish('#Acme and #Rocket');
     const two = publish('#rocket alone');
     const three = publish('#kestrel');
@@ -100,7 +100,7 @@ describe('the simulated Mastodon', () => {
     ]);
   });
 
-  it('writes HTML that contains the whole address of a link', async () => {
+  it('returns HTML that contains the whole address of a link', async () => {
     const link = 'https://www.acme.example/a/very/long/path?x=1&y=2';
     publish(`"A" & #Größe\nby @grace@kind.example\n\n${link}`, { author: 'ada@social.example' });
     const [status] = (await client.ask('/api/v1/timelines/public', BEARER)).json<Status[]>();

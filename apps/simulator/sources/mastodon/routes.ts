@@ -8,7 +8,7 @@ import type { SimulatedSource } from '../simulated-source.js';
 
 const PAGE_SIZE = 20;
 const MAX_PAGE_SIZE = 40;
-/** Maximum number of tags of one mode in a request, including the tag in the path. */
+/** Maximum number of tags in each of `any`, `all` and `none`. The tag in the path is the first tag of `any`. */
 const MAX_TAGS = 4;
 const SERVED = { config: { source: 'mastodon' as const } };
 const TEXTS: Record<number, string> = {
@@ -117,7 +117,7 @@ function search(posts: readonly SimPost[], { one, reply, signedIn }: ParsedReque
   return answer(reply, 200, { accounts: [], statuses, hashtags: [], collections: [] });
 }
 
-/** Returns the posts with the tags. If no post has ever used the first tag, the result is empty, as in Mastodon. */
+/** Returns the posts with the tags. If no post has the tag `first`, the result is empty, as in Mastodon. */
 function tagged(posts: readonly SimPost[], first: string, { all }: ParsedRequest): SimPost[] {
   const few = (tags: string[]) => tags.map((tag) => tag.toLowerCase()).slice(0, MAX_TAGS);
   const any = few([first, ...all('any[]')]);
@@ -182,7 +182,7 @@ function newest(
   isWanted: (post: SimPost) => boolean,
 ): SimPost[] {
   const [low, high] = [numberIn(after) ?? 0n, numberIn(before)];
-  // Ids begin with the time of publication, and posts are in the order of that time.
+  // `posts` is in the order of publication, so the reversed list begins with the newest post.
   return posts
     .filter((post) => {
       if (!isWanted(post)) return false;

@@ -2,7 +2,7 @@ import { charactersFrom, pick, seededRandom, wholeBelow } from '../../world/rand
 import type { SimPost } from '../../world/post.js';
 import { escapeAttribute } from '../shared/markup.js';
 
-/** The instance that answers requests with any host name. */
+/** The name of the simulated instance, whatever host name a request has. */
 export const HOME = 'social.example';
 const HOMES = [HOME, 'photos.example', 'tooting.example', 'kind.example'] as const;
 const SHOWN_LENGTH = 30;
@@ -34,7 +34,7 @@ export function tagsOf(post: SimPost): string[] {
   return [...new Map(tags.map((tag) => [tag.toLowerCase(), tag])).values()];
 }
 
-/** Returns the author's text, which contains the post's link. */
+/** Returns the text of the post. If it does not contain the link of the post, the link is added at its end. */
 export function textOf({ text, link }: SimPost): string {
   return link === '' || text.includes(link) ? text : `${text}\n\n${link}`;
 }
@@ -44,7 +44,7 @@ export function linksOf(post: SimPost): string[] {
   return partsOf(post).flatMap(({ link }) => link ?? []);
 }
 
-/** Returns a status of a timeline or a search. A signed-in user also sees their own reactions to it. */
+/** Returns a status of a timeline or a search. For a signed-in user, it contains the user's own reactions. */
 export function statusOf(post: SimPost, signedIn: boolean): Record<string, unknown> {
   const account = accountOf(post);
   const isLocal = account.host === HOME;
@@ -128,7 +128,10 @@ function accountView(account: Account, post: SimPost): object {
   };
 }
 
-/** Returns whether the full-text search finds the post. Accounts with `hidden` in their name do not allow it. */
+/**
+ * Returns true if the author allows the full-text search to find the post. Accounts with `hidden` in their name do not
+ * allow it.
+ */
 export function isSearchable({ author }: SimPost): boolean {
   return !author.toLowerCase().includes('hidden');
 }
@@ -232,7 +235,7 @@ function contentOf(parts: readonly TextPart[], account: Account): string {
     .join('');
 }
 
-/** Writes a link as HTML, which contains the whole address; the parts that browsers hide are marked. */
+/** Returns a link as HTML. It contains the whole address. The parts that browsers hide have the class `invisible`. */
 function linkHtml(url: string): string {
   const prefix = /^https?:\/\/(?:www\.)?/.exec(url)?.[0] ?? '';
   const rest = url.slice(prefix.length);

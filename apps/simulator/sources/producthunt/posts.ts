@@ -65,7 +65,7 @@ export function madeAt(post: SimPost): number {
   return Math.floor(post.publishedAt / 1000) * 1000;
 }
 
-/** Tests whether the post was on the front page. */
+/** Returns true if the post was on the front page. */
 export function isFeatured(post: SimPost): boolean {
   return post.score >= POINTS_TO_BE_FEATURED;
 }

@@ -31,7 +31,7 @@ const INVALID_GRANT = {
     'The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client.',
 };
 
-/** The posts of Product Hunt's GraphQL API: `posts` and `post`, its sign-in, and its points per 15 minutes. */
+/** Product Hunt's GraphQL API: the fields `posts` and `post`, the sign-in, and the limit of points in 15 minutes. */
 export const producthuntSource: SimulatedSource = {
   routes,
   itemIdOf: ({ id }) => `producthunt:${id}`,

@@ -4,10 +4,10 @@ import type { SimPost } from '../../world/post.js';
 type Test = (post: SimPost) => boolean;
 
 /**
- * Compiles a search to a test. Accepts the part of Reddit's search language that clients use: words and `"phrases"`,
+ * Returns a function that tests whether a search finds a post. Accepts the part of Reddit's search language that clients use: words and `"phrases"`,
  * `OR`, `AND`, `NOT`, `-`, parentheses, and `title:`, `selftext:`, `author:`, `subreddit:`, `url:`. Without `OR`, a
- * post must contain all words and phrases. Operators must be in upper case, and names of fields in lower case.
- * Elsewhere the case of letters does not matter, except in the value of `url:`.
+ * post must contain all words and phrases. Operators must be in upper case and field names in lower case. The case of
+ * other letters does not matter, except in `url:`.
  */
 export function redditQuery(query: string): Test {
   const tokens = query.match(/-?(?:\w+:)?"[^"]*"?|[()]|[^\s()"]+/g) ?? [];
@@ -29,7 +29,7 @@ class Parser {
     return (post) => tests.every((test) => test(post));
   }
 
-  /** OR binds less strongly than terms next to each other. */
+  /** Terms next to each other bind more strongly than OR. */
   private alternatives(): Test {
     const tests = [this.sequence()];
     while (this.tokens[this.at] === 'OR') {

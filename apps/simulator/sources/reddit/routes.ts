@@ -15,7 +15,7 @@ const TOKEN_SECONDS = 86_400;
 const SERVED = { config: { source: 'reddit' as const } };
 const SIGN_IN = { config: { source: 'reddit' as const, signIn: true } };
 
-/** Reddit's OAuth API: sign-in, search, newest posts and comments, one thread, things by name, users. */
+/** Reddit's OAuth API: sign-in, search, newest posts and comments, one thread, posts and comments by name, users. */
 export const redditSource: SimulatedSource = {
   routes,
   refuse: (reply, status, message) => answer(reply, status, { message, error: status }),

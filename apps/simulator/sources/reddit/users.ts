@@ -64,7 +64,7 @@ export function moderatedList(name: string): object {
   return subreddits.length === 0 ? {} : { kind: 'ModeratedList', data: subreddits.map(rowOf) };
 }
 
-/** Returns the same one to three communities each time for a name; none if the name contains `lurker`. */
+/** Returns one to three communities, always the same for a name; none if the name contains `lurker`. */
 function moderatedBy(name: string): string[] {
   if (/lurker/i.test(name)) return [];
   const random = seededRandom('reddit moderator', name.toLowerCase());

@@ -1,7 +1,7 @@
 import type { SimPost } from '../../world/post.js';
 import { escapeAttribute, escapeMarkup, paragraphsHtml } from '../shared/markup.js';
 
-/** A feed that is written in one of the formats. */
+/** The content of a feed. The functions below write it in one of the formats. */
 export interface Feed {
   name: string;
   /** The feed's own address. */
@@ -12,10 +12,10 @@ export interface Feed {
   articles: readonly SimPost[];
 }
 
-/** The minutes between two reads, as the feed requests them. */
+/** The minutes that a reader of the RSS feed should wait between two reads. */
 const TTL_MINUTES = 1;
 
-/** Writes RSS 2.0 with `dc:creator` and `content:encoded`. */
+/** Returns the feed as RSS 2.0 with `dc:creator` and `content:encoded`. */
 export function rssFeed(feed: Feed): string {
   const items = feed.articles.map(
     (article) => `    <item>
@@ -44,7 +44,7 @@ ${items.join('\n')}
 `;
 }
 
-/** Writes Atom 1.0. */
+/** Returns the feed as Atom 1.0. */
 export function atomFeed(feed: Feed): string {
   const entries = feed.articles.map(
     (article) => `  <entry>
@@ -69,7 +69,7 @@ ${entries.join('\n')}
 `;
 }
 
-/** Writes RSS 1.0 (RDF): identity in `rdf:about`, dates in `dc:date`. */
+/** Returns the feed as RSS 1.0 (RDF): ids are in `rdf:about`, dates in `dc:date`. */
 export function rdfFeed(feed: Feed): string {
   const sequence = feed.articles.map(({ id }) => `      <rdf:li rdf:resource="${escapeAttribute(id)}"/>`);
   const items = feed.articles.map(
@@ -99,7 +99,7 @@ ${items.join('\n')}
 `;
 }
 
-/** Writes JSON Feed 1.1. */
+/** Returns the feed as JSON Feed 1.1. */
 export function jsonFeed(feed: Feed): string {
   return JSON.stringify({
     version: 'https://jsonfeed.org/version/1.1',

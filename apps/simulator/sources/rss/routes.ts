@@ -7,7 +7,7 @@ import { atomFeed, jsonFeed, rdfFeed, rssFeed } from './formats.js';
 import type { Feed } from './formats.js';
 import type { SimulatedSource } from '../simulated-source.js';
 
-/** Number of articles in a feed. */
+/** Maximum number of articles in a feed. */
 const FEED_LENGTH = 50;
 const SERVED = { config: { source: 'rss' as const } };
 
@@ -50,7 +50,7 @@ function routes(app: FastifyInstance, { world, baseUrl }: SimContext): void {
     void reply.header('ETag', etag).header('Last-Modified', new Date(newestAt).toUTCString());
     const asked = request.headers['if-none-match'];
     const modifiedSince = Date.parse(request.headers['if-modified-since'] ?? '');
-    // By RFC 9110, the date is used only if the request has no tag.
+    // By RFC 9110, `If-Modified-Since` is used only if the request has no `If-None-Match`.
     const unchanged = asked !== undefined ? tagsOf(asked).includes(etag) : modifiedSince >= newestAt;
     return unchanged ? reply.code(304).send() : reply.type(format.type).send(body);
   });

@@ -9,7 +9,7 @@ export interface Selection {
   on?: string;
 }
 
-/** A GraphQL upstream's refusal of a query, sent with status 200. */
+/** The refusal of a query by a GraphQL upstream. The response has the status 200. */
 export class GraphqlFault extends Error {
   constructor(
     message: string,
@@ -19,7 +19,7 @@ export class GraphqlFault extends Error {
     super(message);
   }
 
-  /** An entry of `errors`. */
+  /** The refusal as an entry of `errors`. */
   get entry(): object {
     return { ...this.more, message: this.message };
   }

@@ -1,4 +1,4 @@
-/** Writes `&`, `<`, `>` as entities, like Reddit without `raw_json=1`, and like XML writers. */
+/** Replaces `&`, `<` and `>` by entities, like Reddit without `raw_json=1`, and like XML writers. */
 export function escapeMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
@@ -8,7 +8,7 @@ export function escapeAttribute(text: string): string {
   return escapeMarkup(text).replaceAll('"', '&quot;');
 }
 
-/** Writes text in Hacker News' format: entities for quotes and slashes, `<p>` between paragraphs, links as HTML. */
+/** Returns the text in Hacker News' format: entities for quotes and slashes, `<p>` between paragraphs, links as HTML. */
 export function hackerNewsHtml(text: string): string {
   const escape = (plain: string) =>
     escapeMarkup(plain).replaceAll('"', '&quot;').replaceAll("'", '&#x27;').replaceAll('/', '&#x2F;');
@@ -17,7 +17,7 @@ export function hackerNewsHtml(text: string): string {
       .split(/(https?:\/\/\S+)/)
       .map((part, i) => {
         if (i % 2 === 0) return escape(part);
-        // The visible text of a long link is cut, its address is complete.
+        // The visible text of a long link is cut; its address is complete.
         const shown = part.length > 60 ? `${part.slice(0, 57)}...` : part;
         return `<a href="${escape(part)}" rel="nofollow">${escape(shown)}</a>`;
       })
@@ -28,7 +28,7 @@ export function hackerNewsHtml(text: string): string {
     .join('<p>');
 }
 
-/** Writes paragraphs of plain text as HTML. */
+/** Returns the paragraphs of a plain text as HTML. */
 export function paragraphsHtml(text: string): string {
   return text
     .split(/\n{2,}/)

@@ -20,12 +20,12 @@ export function siteOf(post: SimPost): string {
   return post.community || 'stackoverflow';
 }
 
-/** Tests whether the site exists: it has posts, or it is one of `DOMAINS`. */
+/** Returns true if the site exists: it has posts, or it is one of the known sites. */
 export function isKnownSite(site: string, posts: readonly SimPost[]): boolean {
   return Object.hasOwn(DOMAINS, site) || posts.some((post) => siteOf(post) === site);
 }
 
-/** Returns a question with every field of the simulator; a filter selects from these fields. */
+/** Returns a question with every field that the simulator has. A filter selects from these fields. */
 export function questionOf(post: SimPost): object {
   const answers = answersOf(post);
   const accepted = answers.find(isAccepted);
@@ -49,7 +49,7 @@ export function questionOf(post: SimPost): object {
   };
 }
 
-/** Returns an answer with every field of the simulator. */
+/** Returns an answer with every field that the simulator has. */
 export function answerOf(post: SimPost): object {
   const root = post.root ?? post;
   return {
@@ -79,7 +79,8 @@ export function tagsOf(post: SimPost): string[] {
 }
 
 /**
- * Returns the test of the search parameter `q`: all words and phrases must be in title, body or tags; `[tag]` is a tag.
+ * Returns a function that tests whether the search parameter `q` finds a question: each word and phrase must be in the
+ * title, the body or the tags, and each `[tag]` must be a tag of the question.
  */
 export function questionTest(q: string): (post: SimPost) => boolean {
   const tags = [...q.matchAll(/\[([^\]]+)\]/g)].map(([, tag = '']) => tag.toLowerCase());
@@ -158,7 +159,7 @@ function bodyOf({ text, link }: SimPost): string {
     .join('\n');
 }
 
-/** Writes a text with entities, as in titles, names and markdown. Bodies are HTML. */
+/** Returns a text with entities, as in titles, names and markdown. */
 function entities(text: string): string {
   return escapeAttribute(text).replaceAll("'", '&#39;');
 }

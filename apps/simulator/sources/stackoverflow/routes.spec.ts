@@ -115,7 +115,7 @@ describe('the simulated Stack Overflow', () => {
       'page above 25 requires access token or app key',
     ],
     ['nothing', 404, 'no_method', 'no method found with this name'],
-  ])('refuses %s with 400 and %i in the body', async (path, id, name, message) => {
+  ])('refuses %s with the status 400 and the error id %i', async (path, id, name, message) => {
     const answer = await ask(path);
     expect(answer.status).toBe(400);
     expect(answer.json()).toEqual({ error_id: id, error_name: name, error_message: message });
@@ -142,7 +142,7 @@ describe('the simulated Stack Overflow', () => {
     expect(quotaOf(await newest('questions'))).toEqual([3, 2]);
   });
 
-  it('compresses its responses if the client accepts that', async () => {
+  it('compresses its responses if the client accepts gzip', async () => {
     const url = `${client.simulator.url}/2.3/questions?site=stackoverflow`;
     const answer = await request(url, { headers: { 'accept-encoding': 'gzip, br' } });
     expect(answer.headers['content-encoding']).toBe('gzip');

@@ -90,7 +90,7 @@ interface ParsedRequest {
   posts: readonly SimPost[];
 }
 
-/** Requests per UTC day: the whole limit with a key, a small part of the limit without a key. */
+/** Counts the requests of a UTC day. `share`: the part of the limit that is allowed (3 % for requests without a key). */
 class DailyQuota {
   private day = '';
   private used = 0;
@@ -195,7 +195,10 @@ function makeFilter(asked: ParsedRequest): FastifyReply {
   return answer(asked.reply, 200, wrapped([filter], asked));
 }
 
-/** Returns the test of a search. One of the tags is enough here; the list of questions requires all tags. */
+/**
+ * Returns a function that tests whether a search finds a post. In a search, a question needs only one of the tags; the
+ * list of questions requires all tags.
+ */
 function searchTest({ one }: ParsedRequest): (post: SimPost) => boolean {
   const matches = questionTest(one('q') ?? '');
   const [inTitle, inBody] = [one('title'), one('body')].map((text) => text && questionTest(text));

@@ -25,8 +25,8 @@ const VALUES: Record<string, (post: SimPost) => string[]> = {
 };
 
 /**
- * Compiles a query of the Research API to a test: all of `and`, at least one of `or`, none of `not`. A keyword can be
- * anywhere in a description, in upper or lower case.
+ * Reads a query of the Research API. A video must fulfil all conditions of `and`, at least one of `or`, and none of
+ * `not`. A keyword can be anywhere in a description, in upper or lower case.
  */
 export function tiktokQuery(query: unknown): Query {
   if (typeof query !== 'object' || query === null) return { refusal: 'Missing query' };

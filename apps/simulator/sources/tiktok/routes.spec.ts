@@ -65,14 +65,14 @@ describe('the simulated TikTok', () => {
     expect(await found({ and: [is('keyword', 'acme')] }, { end_date: '20260228' })).toEqual([]);
   });
 
-  it('writes ids as bare numbers, and returns the requested fields', async () => {
+  it('returns ids as JSON numbers, and only the requested fields', async () => {
     const id = publish('acme #one');
     const { text } = await query({ query: { and: [is('keyword', 'acme')] } }, 'id,username,hashtag_names');
     expect(text).toContain(`"videos":[{"id":${id},"username":"ada","hashtag_names":["one"]}]`);
     expect(Number.isSafeInteger(Number(id))).toBe(false);
   });
 
-  it('returns pages by cursor from the result of the first request', async () => {
+  it('returns all pages of a search from the result of its first request', async () => {
     const ids = Array.from({ length: 5 }, (_, n) => publish(`acme ${n}`)).reverse();
     const asked = { query: { and: [is('keyword', 'acme')] }, max_count: 2 };
     const first = (await query(asked)).json<Found>();
@@ -97,7 +97,7 @@ describe('the simulated TikTok', () => {
     [{ query: { and: [is('keyword', 'a')] }, end_date: 'today' }],
     [{ query: { and: [is('keyword', 'a')] }, max_count: 101 }],
     [{ query: { and: [is('keyword', 'a')] }, cursor: -1 }],
-  ])('refuses %j', async (body) => {
+  ])('refuses the body %j', async (body) => {
     const answer = await query(body);
     expect([answer.status, answer.json<Found>().error.code]).toEqual([400, 'invalid_params']);
   });

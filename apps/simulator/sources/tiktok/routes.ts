@@ -18,7 +18,7 @@ const SIGN_IN = {
   constraints: { contentType: 'application/x-www-form-urlencoded' },
 };
 
-/** TikTok's Research API: sign-in and `/v2/research/video/query/`. The day's requests are not counted. */
+/** TikTok's Research API: sign-in and `/v2/research/video/query/`. The limit of requests in a day is not simulated. */
 export const tiktokSource: SimulatedSource = { routes, refuse };
 
 function routes(app: FastifyInstance, context: SimContext): void {
@@ -91,7 +91,7 @@ interface Search {
   found: readonly SimPost[];
 }
 
-/** The open searches. */
+/** The newest `MAX_SEARCHES` searches, whose later pages can be read. */
 class Searches {
   private readonly kept = new Map<string, Search>();
   private begun = 0;

@@ -6,7 +6,7 @@ const REGIONS: Record<string, string> = { de: 'DE', ja: 'JP', ar: 'EG', fr: 'FR'
 
 /**
  * The fields of a video, by the names that a request uses in its parameter `fields`. `id` and `music_id` are JSON
- * numbers that are too large for a JavaScript number.
+ * numbers that are too large for an exact JavaScript number.
  */
 const FIELDS: Record<string, (post: SimPost) => unknown> = {
   id: ({ id }) => new LosslessNumber(id),

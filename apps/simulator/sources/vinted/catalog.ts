@@ -18,7 +18,7 @@ const IDS: Readonly<Record<string, (facts: Facts) => number>> = {
   color_ids: ({ colorId }) => colorId,
 };
 
-/** A search of the catalogue. Returns all values of a key. */
+/** The parameters of a search of the catalogue: returns all values of a parameter. */
 export type CatalogQuery = (key: string) => readonly string[];
 
 /** Returns at most `MAX_LISTINGS` listings of a search in the requested order, with promoted listings in between. */
@@ -44,7 +44,7 @@ export function searchCatalog(
   return withPromoted(inOrder(placed, query('order')[0], catalog), promoted).slice(0, MAX_LISTINGS);
 }
 
-/** Tests whether each word is in the title, the seller's text or the brand. */
+/** Returns true if each word is in the title, the seller's text or the brand. */
 function containsAll(post: SimPost, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const { title, text } = wordsOfPost(post);

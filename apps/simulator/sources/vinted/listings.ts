@@ -87,7 +87,7 @@ export function entryOf(post: SimPost, catalog: CatalogSite): object {
     conversion: price.conversion,
     url: catalog.site + path,
     promoted: post.promoted,
-    // The photos are older than the listing.
+    // The photo is up to ten minutes older than the listing.
     photos: [photoOf(`listing ${post.number}`, Math.floor(post.publishedAt / 1000) - (post.number % 600))],
     favourite_count: post.score,
     is_favourite: false,

@@ -65,7 +65,7 @@ export function priceOf(post: SimPost, { currency, now }: { currency: string; no
   };
 }
 
-/** Returns the shown price in cents of the site's currency. */
+/** Returns the shown price in cents of the site's currency, or of the seller's currency if the rate is unknown. */
 export function centsOf(post: SimPost, { currency, now }: { currency: string; now: Date }): number {
   return Math.round(post.priceCents * (rateBetween(post.currency, currency, now) ?? 1));
 }
@@ -80,7 +80,7 @@ function rateBetween(from: string, to: string, now: Date): number | undefined {
   return (bought / sold) * drift * (1 + MARKUP);
 }
 
-/** Writes an amount like `20.0` or `86.28`: a decimal number with at least one decimal place. */
+/** Returns an amount like `20.0` or `86.28`: a decimal number with at least one decimal place. */
 function decimalOf(cents: number): string {
   return cents % 100 === 0 ? `${cents / 100}.0` : String(cents / 100);
 }

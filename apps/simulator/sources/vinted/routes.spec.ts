@@ -49,7 +49,7 @@ describe('a visit to vinted', () => {
     expect((await ask('')).status).toBe(200);
   });
 
-  it('is required by the catalogue, which accepts any token except an empty or a wrong token', async () => {
+  it('is required by the catalogue, which accepts any token except an empty token and `wrong`', async () => {
     const statusWith = async (value: string) => {
       cookie = value;
       return (await ask('')).status;
@@ -62,7 +62,7 @@ describe('a visit to vinted', () => {
 });
 
 describe('the catalogue of vinted', () => {
-  it("finds listings that contain each word in the title or the seller's text, in every market", async () => {
+  it("finds listings of different markets that contain each word in the title or the seller's text", async () => {
     const lamp = publish('Brass lantern', { community: 'fr' });
     const described = publish('A find', { text: 'a lantern of brass', community: 'de' });
     publish('Brass lanterns');
@@ -174,7 +174,7 @@ describe('the catalogue of vinted', () => {
     expect(items.every(({ photos }) => photos[0]!.high_resolution.timestamp < now)).toBe(true);
   });
 
-  it('refuses with its own texts, or with the texts of the servers in front of it', async () => {
+  it('refuses with its own JSON, or with a page of the servers in front of it', async () => {
     const responseTo = async (kind: '401' | '403' | '404' | '429' | '503') => {
       client.simulator.faults.add({ source: 'vinted', kind, times: 1 });
       return ask('');

@@ -8,7 +8,7 @@ const STATES = ['protected', 'suspended', 'missing'] as const;
 const PLACES = ['Berlin', 'Lisbon', 'Osaka', 'Leeds', ''];
 const TOPICS = ['kettles', 'small software', 'rockets &amp; sleds', 'gardens', 'trains'];
 
-/** The state of an account: `open`, or the state that the handle contains. */
+/** The state of an account: `open`, or the state that its handle contains. */
 export type AccountState = 'open' | (typeof STATES)[number];
 
 /**
@@ -19,7 +19,7 @@ export function stateOf(handle: string): AccountState {
   return STATES.find((state) => handle.toLowerCase().includes(state)) ?? 'open';
 }
 
-/** Returns the number of the account with this handle. The case of letters does not matter. */
+/** Returns the number of the account with this handle. The case of the letters does not matter. */
 export function accountIdOf(handle: string): string {
   return `1${charactersFrom(`x account ${handle.toLowerCase()}`, DIGITS, 18)}`;
 }
@@ -89,7 +89,7 @@ export function profileOf(handle: string): Record<string, unknown> {
   };
 }
 
-/** Tests whether an account is verified: about three of ten are. */
+/** Returns true if the account is verified: about three of ten are. */
 export function isVerifiedHandle(handle: string): boolean {
   return seededRandom('x verified', handle.toLowerCase())() < 0.3;
 }

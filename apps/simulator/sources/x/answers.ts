@@ -54,7 +54,7 @@ export function problemOf(
   }
 }
 
-/** Builds responses with tweets and accounts: with the requested fields, and the objects to which they refer. */
+/** Builds responses: tweets and accounts with the requested fields, and the objects to which tweets refer. */
 export class Answers {
   constructor(
     private readonly world: World,
@@ -62,7 +62,8 @@ export class Answers {
   ) {}
 
   /**
-   * Returns the keys `data`, `includes` and `errors` for these tweets. @param errors problems that are already known
+   * Returns the keys `data`, `includes` and `errors` for these tweets.
+   * @param errors problems that are already known
    */
   tweets(posts: readonly SimPost[], request: FastifyRequest, errors: readonly Problem[] = []): object {
     const asked = parseRequest(request);
@@ -76,7 +77,7 @@ export class Answers {
     };
   }
 
-  /** Returns an account. */
+  /** Returns an account with the requested fields. */
   user(handle: string, request: FastifyRequest): object {
     this.accounts.show(handle);
     return chosen(profileOf(handle), parseRequest(request).user);

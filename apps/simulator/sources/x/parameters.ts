@@ -62,7 +62,7 @@ export const USER_PARAMETERS: Parameters = {
   'tweet.fields': among(TWEET_FIELDS),
   expansions: among('affiliation.user_id,most_recent_tweet_id,pinned_tweet_id'),
 };
-/** The parameters of a request for the followers of an account. */
+/** The parameters of a request for the followers of an account, or for the accounts that it follows. */
 export const FOLLOWS_PARAMETERS: Parameters = {
   max_results: within(1, 1_000),
   pagination_token: anything,

@@ -17,7 +17,7 @@ export type Query = { matches: Test } | { refusal: string };
 class Unreadable extends Error {}
 
 /**
- * Compiles a query to a test. Accepts the part of X's query language that clients use: words, `"phrases"`, `OR`, `-`,
+ * Reads a query. Accepts the part of X's query language that clients use: words, `"phrases"`, `OR`, `-`,
  * parentheses, `#tag`, `@name`, `$TAG`, `from:`, `to:`, `lang:`, `has:`, `is:`, `url:` and `conversation_id:`. A space
  * means AND, which binds more strongly than OR.
  */

@@ -65,15 +65,15 @@ export function timesOf(request: FastifyRequest): (post: SimPost) => boolean {
     (!until || BigInt(id) < until);
 }
 
-/** Returns the newest and the oldest tweet of a page, for its `meta`. */
+/** Returns the ids of the newest and the oldest tweet of a page, for its `meta`. */
 export function rangeOf(shown: readonly SimPost[]): { newest_id?: string; oldest_id?: string } {
   const ids = shown.map(({ id }) => id).sort((a, b) => (BigInt(a) < BigInt(b) ? 1 : -1));
   return ids[0] === undefined ? {} : { newest_id: ids[0], oldest_id: ids.at(-1)! };
 }
 
 /**
- * Returns the faults of times and of a `since_id` before the last seven days, and of times less than `MARGIN_MS` before
- * the request.
+ * Returns a fault for each time and for a `since_id` that is older than seven days, and for each time that is less than
+ * `MARGIN_MS` before the request.
  */
 function timeFaults(request: FastifyRequest, now: number): ParameterFault[] {
   const { one } = queryOf(request);

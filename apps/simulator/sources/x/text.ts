@@ -29,7 +29,7 @@ export interface RenderedText {
   entities?: Entities;
 }
 
-/** A post's text: the short form, the complete text if it is long, and the range of the visible part. */
+/** A post's text: the short form, the complete text if it is long, and the visible range of the short form. */
 export interface TweetText {
   short: RenderedText;
   long?: RenderedText;
@@ -63,14 +63,17 @@ export function tweetTextOf(post: SimPost): TweetText {
   };
 }
 
-/** Returns the addressee of an answer: the author of the answered post, or the name at the beginning. */
+/**
+ * Returns the addressee of an answer: the author of the answered post, or the name at the beginning. Returns undefined
+ * if the post is not an answer.
+ */
 export function addresseeOf(post: SimPost): string | undefined {
   if (post.parent) return post.parent.author;
   const named = /^@(\w{1,15})\b/.exec(post.text)?.[1];
   return named !== undefined && stateOf(named) !== 'missing' ? named : undefined;
 }
 
-/** Returns the id of the quoted tweet, whose address the post contains. */
+/** Returns the id of the first tweet whose address the post contains: the quoted tweet. */
 export function quotedIdOf(post: SimPost): string | undefined {
   return /https:\/\/(?:x|twitter)\.com\/\w+\/status\/(\d{1,19})/.exec(`${post.text} ${post.link}`)?.[1];
 }
@@ -81,7 +84,7 @@ export function attachmentOf(post: SimPost): Attachment | undefined {
   return /\.mp4$/i.test(post.link) ? { key: `7_${post.id}`, type: 'video' } : undefined;
 }
 
-/** Returns the addresses in a post's text and its card. */
+/** Returns the addresses in a post's text, and the post's link. */
 export function addressesOf(post: SimPost): string[] {
   return [...(post.text.match(new RegExp(LINK, 'g')) ?? []), ...(post.link ? [post.link] : [])];
 }
@@ -115,8 +118,8 @@ function written(raw: string, post: SimPost): RenderedText {
 }
 
 /**
- * Returns the entity of an address in the text. X has read the page of the post's own link, and adds its title and
- * pictures.
+ * Returns the entity of an address in the text. For the post's own link, the entity also has the title and the pictures
+ * of the linked page.
  */
 function urlOf(address: string, post: SimPost): Record<string, unknown> {
   const link = linkEntity(address);

@@ -62,7 +62,7 @@ export function tweetOf(post: SimPost): Record<string, unknown> {
   };
 }
 
-/** Returns the fields of the post's picture or video. */
+/** Returns the fields of the post's picture or video; undefined if the post has none. */
 export function mediaOf(post: SimPost): Record<string, unknown> | undefined {
   const attachment = attachmentOf(post);
   if (!attachment) return undefined;
@@ -86,7 +86,7 @@ export function mediaOf(post: SimPost): Record<string, unknown> | undefined {
   };
 }
 
-/** Writes a time as X does: with milliseconds, which are always 0. */
+/** Returns a time in X's format: with milliseconds, which are always 0. */
 function wholeSeconds(at: number): string {
   return new Date(Math.floor(at / 1000) * 1000).toISOString();
 }

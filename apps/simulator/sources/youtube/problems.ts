@@ -56,7 +56,7 @@ export interface Method {
   results: { min: number; max: number; usual: number };
 }
 
-/** Returns the fault of a request's key or parameters; undefined if they are valid. */
+/** Returns the error for the key or a parameter of a request; undefined if all are valid. */
 export function problemOf(request: FastifyRequest, method: Method): YoutubeProblem | undefined {
   const { one } = queryOf(request);
   const key = one('key') ?? '';
@@ -88,7 +88,7 @@ export function problemOf(request: FastifyRequest, method: Method): YoutubeProbl
   return undefined;
 }
 
-/** Returns the fault of an invalid value. */
+/** Returns the error for a parameter with an invalid value. */
 export function invalidParameter(location: string, message: string): YoutubeProblem {
   return { code: 400, reason: 'invalidParameter', message, location };
 }

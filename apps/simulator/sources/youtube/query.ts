@@ -4,7 +4,7 @@ import type { SimPost } from '../../world/post.js';
 type Predicate = (post: SimPost) => boolean;
 
 /**
- * Parses YouTube's `q` and returns a function that tells whether a post matches. All words and `"phrases"` must match.
+ * Parses YouTube's `q` and returns a function that tests whether a post matches. All words and `"phrases"` must match.
  * `|` means OR and has a higher precedence than the space. `-` excludes a word or phrase. Title, description and channel
  * name are searched.
  */

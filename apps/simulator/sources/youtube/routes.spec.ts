@@ -60,7 +60,7 @@ describe('the simulated YouTube', () => {
     expect(idsOf(channels.json<Found>())).toEqual([]);
   });
 
-  it('returns the next and the previous page; texts are escaped in a search, but not in other answers', async () => {
+  it('returns the next and the previous page; texts are escaped in a search, but not in a list of videos', async () => {
     const ids = Array.from({ length: 12 }, (_, n) => publish(`acme & "co's" ${n}`)).reverse();
     const page = async (token = '') =>
       (await ask('search', `part=snippet&q=acme&order=date&regionCode=DE${token}`)).json<Found>();

@@ -74,12 +74,12 @@ export function durationOf(post: SimPost): number {
   return 15 + wholeBelow(seededRandom('youtube duration', post.id), 2_400);
 }
 
-/** Returns the channel of an author. */
+/** Returns the id of an author's channel. */
 export function channelIdOf(author: string): string {
   return `UC${charactersFrom(`youtube channel ${author}`, BASE64URL, 22)}`;
 }
 
-/** Returns Google's etag of one state of an object. */
+/** Returns an etag in Google's format, derived from the text. */
 export function etagOf(what: string): string {
   return charactersFrom(`youtube etag ${what}`, BASE64URL, 27);
 }
