@@ -95,8 +95,8 @@ function collect(path, seen) {
 }
 
 /**
- * Returns whether the packages that npm recorded match the lock file. This is so if a person has run npm. A new install
- * is then not needed, and would remove packages that a running program uses.
+ * Returns true if the packages that npm recorded match the lock file, for example because a person has run `npm ci`. A
+ * new install is then not needed, and would remove packages that a running program uses.
  */
 function isInstalledManually() {
   try {
