@@ -5,7 +5,7 @@ export const CHANNEL_SERVICES = ['slack', 'discord', 'teams', 'telegram', 'smtp'
 /** A service that receives messages of channels. */
 export type ChannelService = (typeof CHANNEL_SERVICES)[number];
 
-/** One message that arrived. The service accepted it or refused it. */
+/** One message that arrived. The service accepted it, refused it, or did not answer. */
 export interface ReceivedMessage {
   /** ISO 8601. */
   at: string;

@@ -29,7 +29,7 @@ interface SmtpError extends Error {
 }
 
 /**
- * Starts the mail server. The beginning of a recipient selects the answer: `status-550@…` gets 550 (any code from 400),
+ * Starts the mail server. The beginning of a recipient selects the answer: `status-550@…` gets 550 (codes from 400 work),
  * `hang@…` gets no answer, `greylist@…` gets 451 for its first mail only, and `stall@…` gets an answer for its first
  * mail only. The server accepts all other recipients.
  */

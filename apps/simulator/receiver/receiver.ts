@@ -163,7 +163,7 @@ export class Receiver {
   }
 }
 
-/** Adds the receiver's routes: `/hooks/:name`, its deliveries, and `/hooks/_secrets`, `/hooks/_behaviours`. */
+/** Adds the routes `/hooks/:name`, `/hooks/:name/deliveries`, `/hooks/_secrets` and `/hooks/_behaviours`. */
 export async function receiverRoutes(app: FastifyInstance, receiver: Receiver): Promise<void> {
   app.post('/hooks/_secrets', (request, reply) => {
     const { name, secret } = (request.body ?? {}) as { name?: unknown; secret?: unknown };

@@ -33,7 +33,7 @@ const FIRST =
 const SECOND =
   'badger comet delta ember falcon grove harbor inlet juniper kite lagoon meadow nickel otter'.split(' ');
 
-/** Sentences about a brand: questions, praise, complaints. */
+/** Sentences about a brand: for example questions, praise and complaints. */
 const ABOUT = [
   'Has anyone tried {product}? Thinking about switching from {other}.',
   "I've used {brand} for a year now and honestly it's great, support answers within an hour.",

@@ -46,7 +46,7 @@ describe('the simulated Hacker News search', () => {
     expect((await client.ask('/api/v1/items/1')).status).toBe(404);
   });
 
-  it('writes text as HTML', async () => {
+  it('returns texts as HTML', async () => {
     await client.publish('hackernews', `It's "A & B" at https://a.example/x\n\nsecond`);
     const { hits } = await search('');
     const link =

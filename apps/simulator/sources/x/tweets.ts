@@ -22,8 +22,8 @@ export function referencesOf(post: SimPost): Reference[] {
 }
 
 /**
- * Returns all fields of a tweet; `tweet.fields` selects the fields of the response. As in X, the client is not named
- * any more.
+ * Returns all fields of a tweet; `tweet.fields` selects the fields of the response. As in X, the response does not
+ * name the client that wrote the tweet.
  */
 export function tweetOf(post: SimPost): Record<string, unknown> {
   const { short, long, displayRange } = tweetTextOf(post);
