@@ -52,7 +52,7 @@ describe('the simulated Reddit', () => {
     expect(namesOf(await ask('/search?q=title:untitled+AND+subreddit:gadgets'))).toEqual([one]);
   });
 
-  it('lists the newest posts and comments page by page', async () => {
+  it('lists the newest posts page by page, the newest comments, and posts and comments by their names', async () => {
     const posts: string[] = [];
     for (let i = 0; i < 5; i++)
       posts.unshift(await client.publish('reddit', `post ${i}`, { community: 'one' }));

@@ -232,7 +232,7 @@ describe('a tweet of x', () => {
     }
   });
 
-  it('is returned by its id together with other tweets, with a reason for each hidden tweet', async () => {
+  it('is returned by its id together with other tweets, with a reason for each tweet that is hidden or missing', async () => {
     const found = publish('acme');
     const hidden = publish('acme', { author: 'protected_ann' });
     const banned = publish('acme', { author: 'suspended_bob' });
