@@ -24,9 +24,9 @@ export interface Controlled {
 }
 
 /**
- * Adds the routes with which tests control the simulator: `/_sim/posts` (POST, PATCH; DELETE with an id deletes one post, and
- * without an id all posts of a source), `/_sim/burst`, `/_sim/faults`, `/_sim/requests`, `/_sim/messages` (of
- * channels), `/_sim/stats`.
+ * Adds the routes with which tests control the simulator: `/_sim/posts` (POST, PATCH; DELETE with an id deletes one
+ * post, and without an id all posts of a source), `/_sim/burst`, `/_sim/faults`, `/_sim/requests`, `/_sim/messages`
+ * (of channels), `/_sim/stats`.
  */
 export function controlRoutes(
   app: FastifyInstance,

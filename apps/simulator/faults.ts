@@ -60,7 +60,10 @@ export class Faults {
     return this.waiting;
   }
 
-  /** Returns the first fault for this request, if there is one, and reduces the number of requests that the fault will still affect. */
+  /**
+   * Returns the first fault for this request, if there is one, and reduces the number of requests that the fault will
+   * still affect.
+   */
   take(source: SimulatedService, url: string): Fault | undefined {
     const at = this.waiting.findIndex(
       (fault) => fault.source === source && (!fault.path || url.includes(fault.path)),

@@ -20,6 +20,6 @@ export const aiAnswersSource: SimulatedSource = {
     const engine = ENGINES.find(({ path }) => path === reply.request.routeOptions.url);
     return engine?.refuse(reply, status, message) ?? answer(reply, status, { error: { message } });
   },
-  // Only the connector can compute the id of an item, because the id depends on the previous answer of the engine.
+  // The id of an item depends on the previous answer that the connector has stored, so the simulator cannot compute it.
   itemIdOf: () => undefined,
 };

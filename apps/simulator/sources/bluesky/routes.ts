@@ -116,8 +116,8 @@ function sortedAt(post: SimPost): number {
 }
 
 /**
- * Returns a function that tests whether a query finds a post. All words and phrases must match; `OR` is an ordinary word. `from:` accepts a handle with or
- * without `@`. `#tag` matches the word without `#`.
+ * Returns a function that tests whether a query finds a post. All words and phrases must match; `OR` is an ordinary
+ * word. `from:` accepts a handle with or without `@`. `#tag` matches the word without `#`.
  */
 function queryTest(q: string): (post: SimPost) => boolean {
   const from = /(?:^|\s)from:@?(\S+)/.exec(q)?.[1];

@@ -9,8 +9,8 @@ type Test = (post: SimPost) => boolean;
 
 /**
  * Returns a function that tests whether a full-text search finds a post. A search finds only posts whose authors allow
- * searches. It consists of words, which match by their stems, `"phrases"`, `-` to exclude, and the documented operators. All parts must match; OR is an
- * ordinary word.
+ * searches. A search consists of words, which match by their stems, `"phrases"`, `-` to exclude, and the documented
+ * operators. All parts must match; OR is an ordinary word.
  */
 export function statusTest(q: string): Test {
   const tests = [...q.matchAll(/([+-]?)(?:(\w+):)?(?:"([^"]*)"?|([^\s"]+))/g)].map(

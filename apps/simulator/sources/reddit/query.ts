@@ -4,10 +4,10 @@ import type { SimPost } from '../../world/post.js';
 type Test = (post: SimPost) => boolean;
 
 /**
- * Returns a function that tests whether a search finds a post. Accepts the part of Reddit's search language that clients use: words and `"phrases"`,
- * `OR`, `AND`, `NOT`, `-`, parentheses, and `title:`, `selftext:`, `author:`, `subreddit:`, `url:`. Without `OR`, a
- * post must contain all words and phrases. Operators must be in upper case and field names in lower case. The case of
- * other letters does not matter, except in `url:`.
+ * Returns a function that tests whether a search finds a post. Accepts the part of Reddit's search language that
+ * clients use: words and `"phrases"`, `OR`, `AND`, `NOT`, `-`, parentheses, and `title:`, `selftext:`, `author:`,
+ * `subreddit:`, `url:`. Without `OR`, a post must contain all words and phrases. Operators must be in upper case and
+ * field names in lower case. The case of other letters does not matter, except in `url:`.
  */
 export function redditQuery(query: string): Test {
   const tokens = query.match(/-?(?:\w+:)?"[^"]*"?|[()]|[^\s()"]+/g) ?? [];
