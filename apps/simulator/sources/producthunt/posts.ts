@@ -77,7 +77,7 @@ export function topicSlugsOf(post: SimPost): string[] {
 
 /**
  * Returns a page of a list in the form of a connection. The cursor of an entry is the base64 of its position in the
- * list, which begins at 1.
+ * list. The first position is 1.
  */
 export function connection(
   typename: string,

@@ -6,8 +6,9 @@ import { centsOf } from './prices.js';
 
 /** Maximum number of listings of any search, on all its pages together. */
 const MAX_LISTINGS = 960;
-/** Every 24th place, from the fourth on, has a promoted listing. */
+/** Distance between the places of two promoted listings, if there are enough other listings. */
 const PROMOTED_EVERY = 24;
+/** Place of the first promoted listing; the first place of the list is 0. */
 const FIRST_PROMOTED = 3;
 
 const IDS: Readonly<Record<string, (facts: Facts) => number>> = {
