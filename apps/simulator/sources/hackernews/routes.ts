@@ -115,8 +115,8 @@ function numberOf(post: SimPost, attribute: string): number | undefined {
 }
 
 /**
- * Returns the words that a search compares. The author and the address are searched too, so the text of a hit does not
- * always contain the query.
+ * Returns the words that a search compares. By default, the author and the address are searched too, so the text of a
+ * hit does not always contain the query.
  */
 function searchable(post: SimPost, restricted: readonly string[]): string[][] {
   const words = wordsOfPost(post);

@@ -64,8 +64,8 @@ export function tweetTextOf(post: SimPost): TweetText {
 }
 
 /**
- * Returns the addressee of an answer: the author of the answered post, or the name at the beginning. Returns undefined
- * if the post is not an answer.
+ * Returns the addressee of an answer: the author of the answered post, or the name at the beginning of the text. Returns
+ * undefined if the post is not an answer, or if the account with the name is missing.
  */
 export function addresseeOf(post: SimPost): string | undefined {
   if (post.parent) return post.parent.author;
@@ -118,8 +118,8 @@ function written(raw: string, post: SimPost): RenderedText {
 }
 
 /**
- * Returns the entity of an address in the text. For the post's own link, the entity also has the title and the pictures
- * of the linked page.
+ * Returns the entity of an address in the text. If the address is the post's own link and the post quotes no tweet, the
+ * entity also has the title and the pictures of the linked page.
  */
 function urlOf(address: string, post: SimPost): Record<string, unknown> {
   const link = linkEntity(address);
