@@ -29,7 +29,9 @@ async function testsByRule() {
   return found;
 }
 
-/** Returns the paths of specs and of `*-tasks.ts`, whose tests a spec runs on the services that the spec has started. */
+/**
+ * Returns the paths of specs and of `*-tasks.ts`, whose tests a spec runs on the services that the spec has started.
+ */
 function specFiles() {
   return ['apps', 'libs', 'test', 'bench'].flatMap((folder) =>
     readdirSync(root + folder, { recursive: true })

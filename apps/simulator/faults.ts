@@ -10,7 +10,8 @@ import type { SimulatedSource } from './sources/simulated-source.js';
 /**
  * `slow` answers late; `html` answers with an HTML page in place of data; `truncated` closes the connection in the
  * middle of the answer; `shape` answers with well-formed data in another format; `empty` answers with an empty body;
- * `hang` never answers; a number is the status of the answer, which has the error format of the service.
+ * `hang` never answers; a number is the status of the answer, which has the error format of the service. Stack Overflow
+ * answers most of these statuses with 400, the status of its errors.
  */
 export const FAULT_KINDS = [
   '429',

@@ -12,7 +12,10 @@ export interface ReceivedMessage {
   service: ChannelService;
   /** The id of the chat, the path of the webhook (Teams: its beginning), or the address of the mail. */
   to: string;
-  /** Status of the answer; 0 if there was none. */
+  /**
+   * Status of the answer; 0 if there was none. It is 200 for every message that a chat service accepts, although Teams
+   * answers 202.
+   */
   status: number;
   /** What is wrong with the message, for example an error text of the service; undefined if nothing was found. */
   fault?: string | undefined;

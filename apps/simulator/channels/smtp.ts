@@ -29,9 +29,9 @@ interface SmtpError extends Error {
 }
 
 /**
- * Starts the mail server. The beginning of a recipient selects the answer: `status-550@…` gets 550 (codes from 400 work),
- * `hang@…` gets no answer, `greylist@…` gets 451 for its first mail only, and `stall@…` gets an answer for its first
- * mail only. The server accepts all other recipients.
+ * Starts the mail server. The beginning of a recipient selects the answer: `status-550@…` gets 550 (or another code
+ * from 400 on), `hang@…` gets no answer, `greylist@…` gets 451 for its first mail only, and `stall@…` gets an answer
+ * for its first mail only. The server accepts all other recipients.
  */
 export async function startMail(inbox: Inbox, host: string, port = 0): Promise<SimulatedMail> {
   const greylisted = new Set<string>();
@@ -120,8 +120,8 @@ function mailOf(email: Email, raw: Buffer): ReceivedMail {
 }
 
 /**
- * Returns what is wrong with a mail: one of six headers is missing, the text part or the HTML part is missing, or a line
- * is longer than 998 bytes. Returns undefined if none of this is wrong.
+ * Returns what is wrong with a mail: one of six headers is missing, the text part or the HTML part is missing, or a
+ * line is longer than 998 bytes. Returns undefined if none of this is wrong.
  */
 function faultOf({ headers, text, html, raw }: ReceivedMail): string | undefined {
   const missing = ['from', 'to', 'subject', 'date', 'message-id', 'mime-version'].filter(

@@ -37,8 +37,8 @@ interface AskedItem {
 const UNDECIDED = ['neutral', 'other'];
 
 /**
- * Returns the items in a message of the user: the lines of JSON between "begin <mark>" and "end <mark>". Returns an empty
- * list if the message has no such marks.
+ * Returns the items in a message of the user: the lines of JSON between "begin <mark>" and "end <mark>". Returns an
+ * empty list if the message has no such marks.
  */
 export function itemsIn(content: string): AskedItem[] {
   const lines = content.split('\n');

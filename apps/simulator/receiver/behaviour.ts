@@ -20,8 +20,8 @@ export type Behaviour =
 
 /**
  * Returns the behaviour that a hook's name selects: `status-503`, `slow-2000`, `hang`, `drip`, `redirect`, `close`,
- * `huge`, `flaky-2`, each optionally followed by a dash and any text (`hang-a`, `status-503-b`). With any other name, the
- * hook answers 200.
+ * `huge`, `flaky-2`, each optionally followed by a dash and any text (`hang-a`, `status-503-b`). With any other name,
+ * the hook answers 200.
  */
 export function behaviourOfName(name: string): Behaviour {
   const [word = '', number = ''] = name.split('-');

@@ -121,8 +121,8 @@ export const TRAITS: Readonly<Record<SourceId, SourceTraits>> = {
     hasTitle: true,
     identify: byNumber,
   },
-  // A post is the answer of an engine until a newer post replaces it. The community of the post is the engine. The title
-  // of the post is the title of the linked page.
+  // A post is the answer of an engine until a newer post replaces it. The community of the post is the engine. The
+  // title of the post is the title of the linked page.
   ai_answers: {
     rootKind: 'answer',
     hasTitle: true,

@@ -42,8 +42,8 @@ interface ParsedRequest {
 }
 
 /**
- * Anthropic's Messages interface with its web search. The answer from a post whose number is divisible by 8 pauses after
- * the search.
+ * Anthropic's Messages interface with its web search. The answer from a post whose number is divisible by 8 pauses
+ * after the search.
  */
 export const anthropicEngine: SimulatedEngine = { path: '/v1/messages', open, refuse };
 

@@ -77,7 +77,9 @@ function routes(app: FastifyInstance, context: SimContext): void {
   app.get('/api/v4/*', SERVED, (_, reply) => reply.code(404).send());
 }
 
-/** Answers a search. `page` selects one page of each list: of the posts, the comments, the communities and the users. */
+/**
+ * Answers a search. `page` selects one page of each list: of the posts, the comments, the communities and the users.
+ */
 function search(asked: ParsedRequest): FastifyReply {
   const { one, reply, posts } = asked;
   const q = one('q');

@@ -8,7 +8,9 @@ export function escapeAttribute(text: string): string {
   return escapeMarkup(text).replaceAll('"', '&quot;');
 }
 
-/** Returns the text in Hacker News' format: entities for quotes and slashes, `<p>` between paragraphs, links as HTML. */
+/**
+ * Returns the text in Hacker News' format: entities for quotes and slashes, `<p>` between paragraphs, links as HTML.
+ */
 export function hackerNewsHtml(text: string): string {
   const escape = (plain: string) =>
     escapeMarkup(plain).replaceAll('"', '&quot;').replaceAll("'", '&#x27;').replaceAll('/', '&#x2F;');

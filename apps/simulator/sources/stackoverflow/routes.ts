@@ -90,7 +90,9 @@ interface ParsedRequest {
   posts: readonly SimPost[];
 }
 
-/** Counts the requests of a UTC day. `share`: the part of the limit that is allowed (3 % for requests without a key). */
+/**
+ * Counts the requests of a UTC day. `share`: the part of the limit that is allowed (3 % for requests without a key).
+ */
 class DailyQuota {
   private day = '';
   private used = 0;

@@ -64,8 +64,8 @@ export function tweetTextOf(post: SimPost): TweetText {
 }
 
 /**
- * Returns the addressee of an answer: the author of the answered post, or the name at the beginning of the text. Returns
- * undefined if the post is not an answer, or if the account with the name is missing.
+ * Returns the addressee of an answer: the author of the answered post, or the name at the beginning of the text.
+ * Returns undefined if the post is not an answer, or if the account with the name is missing.
  */
 export function addresseeOf(post: SimPost): string | undefined {
   if (post.parent) return post.parent.author;

@@ -5,8 +5,8 @@ type Predicate = (post: SimPost) => boolean;
 
 /**
  * Parses YouTube's `q` and returns a function that tests whether a post matches. All words and `"phrases"` must match.
- * `|` means OR and has a higher precedence than the space. `-` excludes a word or phrase. Title, description and channel
- * name are searched.
+ * `|` means OR and has a higher precedence than the space. `-` excludes a word or phrase. Title, description and
+ * channel name are searched.
  */
 export function parseYoutubeQuery(q: string): Predicate {
   const tokens = q.match(/-?"[^"]*"?|\||[^\s|"]+/g) ?? [];
