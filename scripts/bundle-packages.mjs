@@ -14,8 +14,10 @@ const DIST = join(root, 'dist');
 const OUTPUT = join(DIST, 'node_modules');
 const STAMP = join(OUTPUT, '.bundled');
 const CHUNKS = '.chunks';
-/** The code of the programs. */
-const PROGRAMS = ['apps', 'libs', 'clients', 'examples', 'bench'];
+/** The code of the programs. The image is built without examples and bench. */
+const PROGRAMS = ['apps', 'libs', 'clients', 'examples', 'bench'].filter((folder) =>
+  existsSync(join(DIST, folder)),
+);
 /**
  * Packages that are not bundled: they contain machine code, read files of their own folder, or are imported only for a
  * side effect.

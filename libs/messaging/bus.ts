@@ -45,7 +45,8 @@ export async function connectBus(url: string, name: string, log: Logger, streamR
 
 async function logStatus(nc: NatsConnection, log: Logger): Promise<void> {
   for await (const status of nc.status())
-    if (status.type === 'disconnect' || status.type === 'reconnect' || status.type === 'error')
+    if (status.type === 'error') log.warn({ nats: status.type, err: status.error }, 'NATS: error');
+    else if (status.type === 'disconnect' || status.type === 'reconnect')
       log.warn({ nats: status.type }, `NATS: ${status.type}`);
 }
 

@@ -74,7 +74,11 @@ async function postsAreDelivered(): Promise<void> {
     stage.simulator.world.publish('hackernews', { kind: 'comment', text: `Zephyr Kettle ${published}` });
   }
   const { receiver } = stage.simulator;
-  await until(`${published} are delivered`, () => receiver.countsOf('cluster').distinct >= published, 90_000);
+  await until(
+    `${published} are delivered`,
+    () => receiver.countsOf('cluster').distinct >= published,
+    180_000,
+  );
 }
 
 /** Changes the keyword. Until the servers have elected a leader for its stream, the gateway may return 503. */
@@ -139,7 +143,7 @@ describe('the services of compose.yaml with three nats-servers', () => {
       webhook_url: `${stage.simulator.url}/hooks/cluster`,
     });
     await postsAreDelivered();
-  }, 120_000);
+  }, 200_000);
 
   it.each(['EVENTS', 'CHECKS', 'KEYWORDS'])(
     'continue after a kill -9 of the server that leads %s, and the server catches up',
@@ -154,7 +158,7 @@ describe('the services of compose.yaml with three nats-servers', () => {
       }
       await copiesAreComplete();
     },
-    180_000,
+    330_000,
   );
 
   it('have no process that ended, no wrong signature, no lost mention and no wrong charge', async () => {
