@@ -143,7 +143,7 @@ async function runMinute(minute: number, richKeywords: Json[]): Promise<void> {
 }
 
 describe('an hour of checks, faults, pauses, grants, lookups and crashes', () => {
-  it('leaves every ledger equal to its streams, and no reserved credits [credits.never-negative, credits.charged-once, keywords.pause-credits]', async () => {
+  it('ends with credits that agree with the streams in each account, and with no reserved credits [credits.never-negative, credits.charged-once, keywords.pause-credits]', async () => {
     const richKeywords = [
       await keywordOn(rich, 'Soakword', SOURCES, { intervalSeconds: 60 }),
       await keywordOn(rich, 'Restword', ['hackernews', 'reddit'], { intervalSeconds: 60, searches: 2 }),
@@ -174,7 +174,7 @@ describe('an hour of checks, faults, pauses, grants, lookups and crashes', () =>
           ok: 0,
           failed: 0,
         });
-    // Checks run every minute for 25 minutes, then every second minute. Faults, the crash and a slow machine
+    // Checks run every minute for 25 minutes, then every second minute. Faults, the crash of polling and a slow machine
     // delay some checks.
     expect(SOURCES.filter((source) => checksOn(source).ok <= 10)).toEqual([]);
     expect(SOURCES.reduce((sum, source) => sum + checksOn(source).failed, 0)).toBeGreaterThan(5);

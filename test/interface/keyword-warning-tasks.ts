@@ -120,7 +120,7 @@ export function keywordWarningTasks(service: () => InterfaceUnderTest, ada: () =
         {
           path: 'sources',
           message:
-            'searches 1 and 2 on hackernews have the same criteria; remove one of them, or change its overrides',
+            'searches[1] and searches[2] on hackernews have the same criteria; remove one of them, or change its overrides',
         },
       ]);
     });

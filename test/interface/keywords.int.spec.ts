@@ -121,7 +121,7 @@ describe('creating a keyword', () => {
           {
             path: 'sources',
             message:
-              'searches 0 and 1 on hackernews have the same criteria; remove one of them, or change its overrides',
+              'searches[0] and searches[1] on hackernews have the same criteria; remove one of them, or change its overrides',
           },
         ],
       },

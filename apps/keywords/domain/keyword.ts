@@ -126,7 +126,7 @@ function refuseDuplicates(watches: readonly Watch[]): void {
         [
           {
             path: 'sources',
-            message: `searches ${duplicate} and ${position} on ${source} have the same criteria; remove one of them, or change its overrides`,
+            message: `searches[${duplicate}] and searches[${position}] on ${source} have the same criteria; remove one of them, or change its overrides`,
           },
         ],
       );

@@ -12,7 +12,10 @@ const MAX_INSTANCES = 5;
 // are refused.
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z](?:[a-z0-9-]*[a-z0-9])?$/;
 
-/** Returns the host of `lamps.example` or `https://lamps.example/`, in lower case; undefined for any other text. */
+/**
+ * Returns the host of a text such as `lamps.example` or `https://lamps.example/` (also with http), in lower case;
+ * undefined if the text contains anything more, or is not a host name.
+ */
 export function hostOf(text: string): string | undefined {
   const address = /^https?:\/\//i.test(text) ? text : `https://${text}`;
   if (!URL.canParse(address)) return undefined;
@@ -34,8 +37,8 @@ export function hostOfSetting(setting: string, value: string, defaultHost: strin
 }
 
 /**
- * Returns the servers of a search (`filters.instances`), without duplicates; empty if the search uses the configured
- * server.
+ * Returns the servers of a search (`filters.instances`), without duplicates; empty if the search names none, so that it
+ * uses the configured server.
  */
 export function instancesOf(criteria: Criteria): string[] {
   return [...new Set(filterTexts(criteria, 'instances').flatMap((text) => hostOf(text) ?? []))];
@@ -87,8 +90,8 @@ export async function readInstances(
   const reads = outcomes.flatMap((outcome) => (outcome instanceof UpstreamError ? [] : [outcome]));
   const [fault] = faults;
   if (fault && outcomes.length === 1) throw fault;
-  // The lane waits only because of an error that the read throws. This fault becomes a warning or a part of another
-  // error, so its wait is passed to the lane here.
+  // The lane learns the wait of an error from the error that a read throws. This error becomes a warning or a part of
+  // another error, so its wait is passed to the lane here.
   const ownFault = faults.find(({ reach }) => reach === 'upstream');
   if (ownFault && ownFault.waitMs > 0)
     context.http.holdOff({ waitMs: ownFault.waitMs, reason: ownFault.message });

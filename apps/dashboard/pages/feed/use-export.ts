@@ -15,7 +15,7 @@ export interface ExportProgress {
 
 const BEGINNING: ExportProgress = { status: 'idle', bytes: 0, rows: 0 };
 const NEWLINE = 10;
-/** Minimum time between two reports of the progress. */
+/** Minimum time between two reports while the file loads. The last report does not wait. */
 const REPORT_EVERY_MS = 150;
 
 /** Loads all mentions that match the filters into a file, and reports the progress. */
