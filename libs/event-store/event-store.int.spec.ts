@@ -59,7 +59,7 @@ describe('the event store', () => {
     const one = subject();
     const seq = await store.append(one, bytes('a'), 0, newId());
     const getMessage = () => Promise.resolve({ seq: seq + 1, time: new Date() });
-    const behind = new EventStore({ ...bus, jsm: { streams: { getMessage } } } as unknown as Bus);
+    const behind = new EventStore({ ...bus, reads: { streams: { getMessage } } } as unknown as Bus);
     await expect(behind.readSince('KEYWORDS', one, new Date(0))).rejects.toThrow(Outage);
   });
 

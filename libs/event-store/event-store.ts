@@ -171,7 +171,7 @@ export class EventStore {
           found.push({ seq: message.seq, data: message.data, subject: message.subject });
       }
       // In a cluster, any server can serve the consumer, also one that lacks the last messages.
-      if ((found.at(-1)?.seq ?? 0) < last.seq)
+      if ((found.at(-1)?.seq ?? 0) < last.seq && (await this.at(stream, last.seq)))
         throw new Outage('NATS', `${subject} could not be read completely`);
       return found;
     } finally {

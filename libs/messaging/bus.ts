@@ -4,11 +4,16 @@ import type { Logger } from '#telemetry';
 import { untilAnswered } from './jetstream-requests.js';
 import { ensureStreams } from './streams.js';
 
+/** An idle server answers within a millisecond. A cluster that elects a leader answers nothing for 4 to 9 s. */
+const READ_TIMEOUT_MS = 2000;
+
 /** One service's connection to NATS. */
 export interface Bus {
   readonly nc: NatsConnection;
   readonly js: JetStreamClient;
   readonly jsm: JetStreamManager;
+  /** For reads of single messages. They fail after 2 s, because their callers can hold locks and connections. */
+  readonly reads: JetStreamManager;
   /**
    * The prefix of the subjects on which this service receives replies. No other service needs the right to read there.
    */
@@ -37,10 +42,22 @@ export async function connectBus(url: string, name: string, log: Logger, streamR
     noAsyncTraces: true,
   });
   void logStatus(nc, log);
-  const jsm = await untilAnswered(() => jetstreamManager(nc));
+  const jsm = await untilAnswered(() => openJetStream(nc));
   await untilAnswered(() => ensureStreams(jsm, streamReplicas));
+  const reads = await jetstreamManager(nc, { checkAPI: false, timeout: READ_TIMEOUT_MS });
   // The default of 5 s is too short: a purge of a large stream delays publishers for several seconds.
-  return { nc, js: jetstream(nc, { timeout: 15_000 }), jsm, inboxPrefix, close: () => nc.drain() };
+  return { nc, js: jetstream(nc, { timeout: 15_000 }), jsm, reads, inboxPrefix, close: () => nc.drain() };
+}
+
+/** @throws Error that is not an outage if the server was started without JetStream: waiting would not help */
+async function openJetStream(nc: NatsConnection): Promise<JetStreamManager> {
+  try {
+    return await jetstreamManager(nc);
+  } catch (error) {
+    if (error instanceof Error && error.name === 'JetStreamNotEnabled')
+      throw new Error('the server has no JetStream; start nats-server with -js', { cause: error });
+    throw error;
+  }
 }
 
 async function logStatus(nc: NatsConnection, log: Logger): Promise<void> {

@@ -38,7 +38,8 @@ export async function catchUp(bus: Bus, durable: Durable, log: Logger): Promise<
 
 /**
  * Returns the messages of a stream in batches of up to 500, oldest first, up to the message that is the last one when
- * the read begins. Yields nothing if there is none.
+ * the read begins. Yields nothing if there is none. Repeats a request that an outage stopped, because a rebuild of many
+ * messages would otherwise begin again.
  * @param from the first sequence that is returned
  * @param subjects only messages on these subjects are returned; wildcards are allowed
  */
@@ -48,10 +49,11 @@ export async function* batchesOf(
   from = 1,
   subjects = ALL,
 ): AsyncGenerator<StoredMsg[]> {
-  const { state } = await bus.jsm.streams.info(stream);
+  const { state } = await untilAnswered(() => bus.jsm.streams.info(stream));
   let batch: StoredMsg[] = [];
   for (let seq = Math.max(from, state.first_seq); seq <= state.last_seq;) {
-    const message = await getMessage(bus, stream, { seq, next_by_subj: subjects });
+    const next = { seq, next_by_subj: subjects };
+    const message = await untilAnswered(() => getMessage(bus, stream, next));
     if (!message || message.seq > state.last_seq) break;
     batch.push(message);
     seq = message.seq + 1;

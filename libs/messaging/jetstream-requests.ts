@@ -53,13 +53,13 @@ export type MessageQuery = { seq: number } | { last_by_subj: string } | { seq: n
  * cluster any server can answer it, also one that lacks the last messages after a restart.
  * @param query a subject can contain wildcards
  * @returns null if the stream has no such message (any more)
- * @throws the error of NATS, for example while the stream has no leader
+ * @throws the error of NATS: after 2 s if nobody answers, for example while a cluster elects a leader
  */
 export function getMessage(
-  { jsm }: { jsm: JetStreamManager },
+  { reads }: { reads: JetStreamManager },
   stream: StreamName,
   query: MessageQuery,
 ): Promise<StoredMsg | null> {
   // The types of the client lack `next_by_subj`, which every server since 2.8 understands.
-  return jsm.streams.getMessage(stream, query as MsgRequest);
+  return reads.streams.getMessage(stream, query as MsgRequest);
 }

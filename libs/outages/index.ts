@@ -72,7 +72,10 @@ function isNatsOutage(error: unknown): boolean {
   // An error without a status: a pull missed its heartbeats, because the connection is slow or the machine is busy.
   if (error instanceof JetStreamError && error.constructor === JetStreamError) return true;
   if (error instanceof RequestError) return error.isNoResponders() || isNatsOutage(error.cause);
-  // While a stream has no leader, nothing answers a publish. The class that the client throws then is not exported.
-  if (error instanceof Error && error.cause instanceof RequestError) return error.cause.isNoResponders();
+  // If no stream answers a publish, or the server has no JetStream now, the client throws a class that it does not
+  // export. The cause decides.
+  const { cause } = error instanceof Error ? error : {};
+  if (cause instanceof RequestError) return cause.isNoResponders();
+  if (cause instanceof JetStreamApiError) return isNatsOutage(cause);
   return NATS_OUTAGES.some((type) => error instanceof type);
 }

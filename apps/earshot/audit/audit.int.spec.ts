@@ -86,10 +86,7 @@ it('the audit fails as an outage if the server that delivers the facts lacks the
   const { bus, database } = billing;
   const accountId = await billing.open('solo');
   await billing.check(accountId);
-  const streams = {
-    info: bus.jsm.streams.info.bind(bus.jsm.streams),
-    getMessage: () => Promise.resolve({ seq: Number.MAX_SAFE_INTEGER }),
-  };
-  const ahead = { ...bus, jsm: { streams, consumers: bus.jsm.consumers } } as unknown as Bus;
+  const getMessage = () => Promise.resolve({ seq: Number.MAX_SAFE_INTEGER });
+  const ahead = { ...bus, reads: { streams: { getMessage } } } as unknown as Bus;
   await expect(readAccount(ahead, database, accountId)).rejects.toThrow(Outage);
 });
