@@ -42,11 +42,17 @@ export async function connectBus(url: string, name: string, log: Logger, streamR
     noAsyncTraces: true,
   });
   void logStatus(nc, log);
-  const jsm = await untilAnswered(() => openJetStream(nc));
-  await untilAnswered(() => ensureStreams(jsm, streamReplicas));
-  const reads = await jetstreamManager(nc, { checkAPI: false, timeout: READ_TIMEOUT_MS });
-  // The default of 5 s is too short: a purge of a large stream delays publishers for several seconds.
-  return { nc, js: jetstream(nc, { timeout: 15_000 }), jsm, reads, inboxPrefix, close: () => nc.drain() };
+  try {
+    const jsm = await untilAnswered(() => openJetStream(nc));
+    await untilAnswered(() => ensureStreams(jsm, streamReplicas));
+    const reads = await jetstreamManager(nc, { checkAPI: false, timeout: READ_TIMEOUT_MS });
+    // The default of 5 s is too short: a purge of a large stream delays publishers for several seconds.
+    return { nc, js: jetstream(nc, { timeout: 15_000 }), jsm, reads, inboxPrefix, close: () => nc.drain() };
+  } catch (error) {
+    // An open connection would keep the process alive.
+    await nc.close();
+    throw error;
+  }
 }
 
 /** @throws Error that is not an outage if the server was started without JetStream: waiting would not help */

@@ -1,0 +1,39 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from '@nats-io/transport-node';
+import { findNatsServer, freePort } from '#embedded';
+import { createLogger } from '#telemetry';
+import { until } from '#testing';
+import { connectBus } from './bus.js';
+
+let server: ChildProcess;
+let url: string;
+
+beforeAll(async () => {
+  const port = await freePort();
+  url = `nats://127.0.0.1:${port}`;
+  server = spawn(findNatsServer() ?? '', ['-a', '127.0.0.1', '-p', String(port)], {
+    stdio: 'ignore',
+  });
+  await until('NATS answers', () =>
+    connect({ servers: url }).then(
+      (nc) => nc.close().then(() => true),
+      () => false,
+    ),
+  );
+});
+afterAll(async () => {
+  server?.kill('SIGKILL');
+  if (server) await once(server, 'exit');
+});
+
+it('a connection to a server without JetStream fails at once, says what to do, and is closed', async () => {
+  const before = process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+  await expect(connectBus(url, 'spec', createLogger('spec', 'silent'))).rejects.toThrow(
+    'the server has no JetStream; start nats-server with -js',
+  );
+  await until(
+    'the connection is closed',
+    () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length <= before,
+  );
+});
