@@ -56,4 +56,13 @@ describe('a parked message', () => {
     for (const act of [retryParked, removeParked])
       await expect(act(bus, 999)).rejects.toThrow('There is no parked message 999');
   });
+
+  it('is not reported as missing if NATS cannot be reached', async () => {
+    const seq = await park('EVENTS');
+    const unreachable = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
+    await unreachable.close();
+    for (const act of [retryParked, removeParked])
+      await expect(act(unreachable, seq)).rejects.toMatchObject({ name: 'ClosedConnectionError' });
+    await removeParked(bus, seq);
+  });
 });

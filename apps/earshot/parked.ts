@@ -114,9 +114,9 @@ export async function removeParked(bus: Bus, seq: number): Promise<{ seq: number
   return { seq, removed: true };
 }
 
-/** @throws Error if there is no such message */
+/** @throws Error if there is no such message; the error of NATS if NATS cannot be reached */
 async function parkedMessage(bus: Bus, seq: number): Promise<StoredMsg> {
-  const message = Number.isInteger(seq) ? await getMessage(bus, 'PARKED', { seq }).catch(() => null) : null;
+  const message = Number.isInteger(seq) ? await getMessage(bus, 'PARKED', { seq }) : null;
   if (!message)
     throw new Error(`There is no parked message ${seq}; npm run -s cli -- parked list shows them.`);
   return message;
