@@ -57,6 +57,14 @@ describe('a parked message', () => {
       await expect(act(bus, 999)).rejects.toThrow('There is no parked message 999');
   });
 
+  it('is retried if only a newer release knows its stream', async () => {
+    const stream = 'FUTURE' as StreamName;
+    await bus.jsm.streams.add({ name: stream, subjects: ['future.>'] });
+    const seq = await park(stream);
+    expect(await retryParked(bus, seq)).toEqual({ seq, subject: 'future.a.b', retried: true });
+    expect([await messagesOf(stream), await listed()]).toEqual([1, []]);
+  });
+
   it('is not reported as missing if NATS cannot be reached', async () => {
     const seq = await park('EVENTS');
     const unreachable = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));

@@ -81,7 +81,8 @@ export async function retryParked(
 ): Promise<{ seq: number; subject: string; retried: true }> {
   const message = await parkedMessage(bus, seq);
   const stream = message.header.get('earshot-stream') as StreamName;
-  if (STREAMS[stream].decisions) throw new Error(decisionText(message, stream));
+  // A newer release can have parked a message of a stream that this release does not know.
+  if (STREAMS[stream]?.decisions) throw new Error(decisionText(message, stream));
   const subject = message.header.get('earshot-subject');
   const headers = natsHeaders();
   headers.set(RETRIED_HEADER, String(seq));
