@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { COMMANDS, type Bus } from '#messaging';
-import { createLogger } from '#telemetry';
+import { createLogger, metricsText } from '#telemetry';
+import { fakeOnly } from '#testing';
 import { NatsStrategy } from '#transport';
 import type { Loop } from './platform.js';
 import { ServiceRuntime } from './service-runtime.js';
@@ -47,4 +48,26 @@ it('a command that hangs does not use up the time of the loops', async () => {
   deliver(null, { data: new Uint8Array() });
   expect(await runtime.stop(200)).toEqual(['commands']);
   expect(finished).toBe(true);
+});
+
+it('publishes up to which message each consumer has acknowledged everything', async () => {
+  jest.useFakeTimers(fakeOnly('setInterval', 'clearInterval'));
+  const info = { num_pending: 9, num_ack_pending: 1, ack_floor: { stream_seq: 41 } };
+  const jsm = {
+    consumers: { info: async () => info },
+    streams: { info: async () => ({ state: {} }) },
+  };
+  const strategy = {
+    consumers: [{ stream: 'CHECKS', name: 'runtime-spec' }],
+    stop: async () => [],
+  } as unknown as NatsStrategy;
+  const runtime = new ServiceRuntime(strategy, { loops: [] }, { jsm } as unknown as Bus, log);
+  await runtime.start();
+  jest.advanceTimersByTime(5000);
+  await setImmediate();
+  expect(await metricsText()).toContain(
+    'earshot_consumer_ack_floor{stream="CHECKS",consumer="runtime-spec"} 41\n',
+  );
+  await runtime.stop(100);
+  jest.useRealTimers();
 });

@@ -53,6 +53,7 @@ export class ServiceRuntime {
     const info = await this.bus.jsm.consumers.info(stream, name);
     metrics.consumerPending.set(labels, info.num_pending);
     metrics.consumerAckPending.set(labels, info.num_ack_pending);
+    metrics.consumerAckFloor.set(labels, info.ack_floor.stream_seq);
     const { state } = await this.bus.jsm.streams.info(stream);
     metrics.streamGaps.set({ stream }, state.num_deleted ?? 0);
   }

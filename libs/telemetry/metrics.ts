@@ -33,6 +33,10 @@ export const metrics = {
     'earshot_consumer_ack_pending_messages',
     'Messages that the durable consumer has received and not settled yet',
   ),
+  consumerAckFloor: new SettableGauge<Labels<'stream' | 'consumer'>>(
+    'earshot_consumer_ack_floor',
+    'Sequence of the stream up to which the durable consumer has acknowledged all messages',
+  ),
   messages: counter<'consumer' | 'outcome'>(
     'earshot_messages_total',
     'Messages settled, by consumer and outcome (done, retry, park)',
