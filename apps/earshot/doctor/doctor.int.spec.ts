@@ -1,10 +1,11 @@
+import { AckPolicy } from '@nats-io/jetstream';
 import { openClickHouse, type ClickHouseClient } from '#clickhouse';
 import { newId } from '#kernel';
 import { connectBus, type Bus } from '#messaging';
 import { openDatabase, type Database } from '#postgres';
 import { SecretBox } from '#secrets';
 import { createLogger } from '#telemetry';
-import { isolateStores, programEnv, type IsolatedStores } from '#testing';
+import { fakeOnly, isolateStores, programEnv, type IsolatedStores } from '#testing';
 import { checkInstallation, type Finding } from './doctor.js';
 
 let stores: IsolatedStores;
@@ -47,6 +48,34 @@ describe('doctor', () => {
       },
     ]);
     await database.query('DELETE FROM projection_positions');
+  });
+
+  it('finds consumers that have not processed a message of their subjects for two hours', async () => {
+    await bus.jsm.consumers.add('CHECKS', {
+      durable_name: 'spec',
+      filter_subject: 'checks.a.>',
+      ack_policy: AckPolicy.Explicit,
+    });
+    const consumer = await bus.js.consumers.get('CHECKS', 'spec');
+    const publish = async (subject: string) => (await bus.js.publish(subject, 'x')).seq;
+    await publish('checks.a.done');
+    await publish('checks.other.b');
+    const seq = await publish('checks.a.failing');
+    await publish('checks.a.later');
+    const [first, , third] = await Promise.all([1, 2, 3].map(() => consumer.next()));
+    await first?.ackAck();
+    await third?.ackAck();
+    expect(await faults()).toEqual([]);
+    jest.useFakeTimers({ ...fakeOnly('Date'), now: Date.now() + 2.5 * 3_600_000 });
+    const found = await faults().finally(() => jest.useRealTimers());
+    expect(found).toEqual([
+      {
+        check: 'no message has waited for two hours',
+        detail: `spec: message ${seq} of CHECKS (checks.a.failing) is 2 hours old; see EarshotMessageNeverProcessed in docs/runbook.md`,
+      },
+    ]);
+    await bus.jsm.consumers.delete('CHECKS', 'spec');
+    await bus.jsm.streams.purge('CHECKS');
   });
 
   it('finds parked messages, and states the command that lists these messages', async () => {

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
+import type { ConsumerInfo, StoredMsg } from '@nats-io/jetstream';
 import type { ClickHouseClient } from '#clickhouse';
 import { readSettings } from '#config';
-import type { Bus } from '#messaging';
+import { getMessage, STREAMS, type Bus, type StreamName } from '#messaging';
 import { storedSecrets, streamsBehind } from '#platform';
 import type { Database } from '#postgres';
 import { EVENTS_INDEX } from '#projections';
@@ -28,6 +29,12 @@ export interface Connections {
 
 /** A consumer with more pending messages than this is behind. */
 const MAX_PENDING = 10_000;
+/**
+ * A message that its consumer has not processed within this time is reported. The alert EarshotMessageNeverProcessed
+ * has the same limit, and a comment there explains the limit.
+ */
+const MAX_UNPROCESSED_MS = 7_200_000;
+const HOUR_MS = 3_600_000;
 
 /**
  * Checks an installation without changing it.
@@ -37,6 +44,7 @@ export async function checkInstallation(stores: Connections, events: number): Pr
   return [
     await streamsContainWhatTablesShow(stores),
     await consumersKeepUp(stores),
+    await messagesAreProcessed(stores),
     await nothingIsParked(stores),
     await masterKeyDecrypts(stores),
     await eventIndexAgrees(stores, events),
@@ -66,6 +74,39 @@ async function consumersKeepUp({ bus }: Connections): Promise<Finding> {
     ok: late.length === 0,
     detail: late.length === 0 ? 'yes' : `pending messages: ${late.join(', ')}; is the service running?`,
   };
+}
+
+async function messagesAreProcessed({ bus }: Connections): Promise<Finding> {
+  const late: string[] = [];
+  for (const stream of Object.keys(STREAMS) as StreamName[])
+    for await (const consumer of bus.jsm.consumers.list(stream)) {
+      const message = await oldestUnprocessed(bus, stream, consumer);
+      const ageMs = message ? Date.now() - message.time.getTime() : 0;
+      if (message && ageMs > MAX_UNPROCESSED_MS)
+        late.push(
+          `${consumer.name}: message ${message.seq} of ${stream} (${message.subject}) is ${Math.floor(ageMs / HOUR_MS)} hours old`,
+        );
+    }
+  return {
+    check: 'no message has waited for two hours',
+    ok: late.length === 0,
+    detail:
+      late.length === 0 ? 'yes' : `${late.join('; ')}; see EarshotMessageNeverProcessed in docs/runbook.md`,
+  };
+}
+
+/** Returns the oldest message that a durable consumer has not acknowledged; null if there is none. */
+async function oldestUnprocessed(
+  bus: Bus,
+  stream: StreamName,
+  { config, ack_floor, num_pending, num_ack_pending }: ConsumerInfo,
+): Promise<StoredMsg | null> {
+  // The position does not move over purged messages, so it means nothing if no message waits.
+  if (config.durable_name === undefined || num_pending + num_ack_pending === 0) return null;
+  return getMessage(bus, stream, {
+    seq: ack_floor.stream_seq + 1,
+    next_by_subj: config.filter_subject ?? '>',
+  });
 }
 
 async function nothingIsParked({ bus }: Connections): Promise<Finding> {
