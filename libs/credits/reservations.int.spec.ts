@@ -152,7 +152,7 @@ describe('reserving credits', () => {
   it('keeps the reservation of finished work until its charge [credits.never-negative]', async () => {
     const [done, open] = [reservation(4), reservation(3)];
     await reserve(database, [done, open]);
-    await keepUntilCharged(database, [done.reservationId]);
+    await keepUntilCharged(database, 'CHECKS', [done.reservationId]);
     await database.query(`UPDATE credit_reservations SET expires_at = LEAST(expires_at, now() + interval '1 hour')
       WHERE done_at IS NULL`);
     // A repetition of the same work asks for fewer credits, and releases its unused credits.
@@ -170,7 +170,7 @@ describe('reserving credits', () => {
   it('counts the whole reservation of finished work if a repetition of the work asks for fewer credits [credits.never-negative]', async () => {
     const [done, other] = [reservation(4), reservation(9)];
     await reserve(database, [done]);
-    await keepUntilCharged(database, [done.reservationId]);
+    await keepUntilCharged(database, 'CHECKS', [done.reservationId]);
     const { shortages } = await reserve(database, [{ ...done, credits: 1 }, other]);
     expect([...shortages]).toEqual([[other.reservationId, { needed: 9, available: 6 }]]);
     expect(await reserved()).toBe(4);
@@ -184,21 +184,25 @@ describe('reserving credits', () => {
          reference) VALUES ($1, $2, 1, 0, now(), now(), 'charge', -4, 6, $3)`,
       [chargeIdOf(paid.reservationId), accountId, paid.reservationId],
     );
-    await database.transaction((tx) => keepAdopted(tx, [paid, lost, known]));
+    await database.transaction((tx) => keepAdopted(tx, 'CHECKS', [paid, lost, known]));
     await release(database, [known, lost]);
     expect(await reserved()).toBe(3);
   });
 
-  it('drops only the reservation of work that was done before the given time and was not charged', async () => {
+  it('drops only reservations of the given stream whose work was done before the given time and was not charged', async () => {
     const [old, young, running] = [reservation(1), reservation(2), reservation(4)];
-    await reserve(database, [old, young, running]);
-    await keepUntilCharged(database, [old.reservationId, young.reservationId]);
+    const [adopted, explored] = [reservation(8), reservation(16)];
+    await fundAccount(database, accountId, 100);
+    await reserve(database, [old, young, running, explored]);
+    await keepUntilCharged(database, 'CHECKS', [old.reservationId, young.reservationId]);
+    await database.transaction((tx) => keepAdopted(tx, 'CHECKS', [adopted]));
+    await keepUntilCharged(database, 'EXPLORES', [explored.reservationId]);
     await database.query(
-      `UPDATE credit_reservations SET done_at = now() - interval '1 hour' WHERE reservation_id = $1`,
-      [old.reservationId],
+      `UPDATE credit_reservations SET done_at = now() - interval '1 hour' WHERE reservation_id = ANY($1)`,
+      [[old, adopted, explored].map(({ reservationId }) => reservationId)],
     );
-    await dropNeverCharged(database, new Date(Date.now() - 1_800_000));
-    expect(await reserved()).toBe(6);
+    await dropNeverCharged(database, 'CHECKS', new Date(Date.now() - 1_800_000));
+    expect(await reserved()).toBe(2 + 4 + 16);
   });
 
   it('takes nothing from another account', async () => {

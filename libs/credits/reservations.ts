@@ -1,6 +1,11 @@
 import { chargeIdOf } from '#kernel';
 import type { Database, Tx } from '#postgres';
 
+/** The streams of the facts for which credits are reserved until their charge. */
+export const RESERVED_STREAMS = ['CHECKS', 'LOOKUPS', 'EXPLORES'] as const;
+/** A stream of facts for which credits are reserved until their charge. */
+export type ReservedStream = (typeof RESERVED_STREAMS)[number];
+
 /** The maximum credits that some work can cost, reserved before the work begins. */
 export interface Reservation {
   /**
@@ -156,24 +161,29 @@ const LOCKED = `SELECT reservation_id FROM credit_reservations WHERE reservation
  * Marks work as done, so that only the charge settles its reservation, no matter how late the charge comes. If the fact
  * was not stored after all, billing ends the reservation after it has processed the stream beyond the time of this
  * call.
+ * @param stream the stream of the facts
  */
 export async function keepUntilCharged(
   database: Database | Tx,
+  stream: ReservedStream,
   reservationIds: readonly string[],
 ): Promise<void> {
   if (reservationIds.length === 0) return;
   await database.query(
-    `UPDATE credit_reservations SET expires_at = 'infinity', done_at = now() WHERE reservation_id IN (${LOCKED})`,
-    [reservationIds],
+    `UPDATE credit_reservations SET expires_at = 'infinity', done_at = now(), stream = $2
+     WHERE reservation_id IN (${LOCKED})`,
+    [reservationIds, stream],
   );
 }
 
 /**
  * Keeps the reservations of facts until the facts are charged. Another process has stored these facts before.
  * Reservations that have expired are made again; reservations of charged facts are removed.
+ * @param stream the stream of the facts
  */
 export async function keepAdopted(
   tx: Tx,
+  stream: ReservedStream,
   facts: readonly Pick<Reservation, 'reservationId' | 'accountId' | 'credits'>[],
 ): Promise<void> {
   if (facts.length === 0) return;
@@ -185,17 +195,19 @@ export async function keepAdopted(
   const reservationIds = facts.map(({ reservationId }) => reservationId);
   await releaseCharged(tx, reservationIds);
   await tx.query(
-    `INSERT INTO credit_reservations (reservation_id, account_id, amount, expires_at, done_at)
-     SELECT reservation_id, account_id, amount, 'infinity', now()
+    `INSERT INTO credit_reservations (reservation_id, account_id, amount, expires_at, done_at, stream)
+     SELECT reservation_id, account_id, amount, 'infinity', now(), $5
      FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[]) AS f (reservation_id, account_id, amount, charge_id)
      WHERE NOT EXISTS (SELECT 1 FROM credit_movements m WHERE m.movement_id = f.charge_id)
      ORDER BY reservation_id
-     ON CONFLICT (reservation_id) DO UPDATE SET expires_at = excluded.expires_at, done_at = excluded.done_at`,
+     ON CONFLICT (reservation_id) DO UPDATE SET
+       expires_at = excluded.expires_at, done_at = excluded.done_at, stream = excluded.stream`,
     [
       reservationIds,
       facts.map(({ accountId }) => accountId),
       facts.map(({ credits }) => credits),
       reservationIds.map((id) => chargeIdOf(id)),
+      stream,
     ],
   );
 }
@@ -276,16 +288,25 @@ const DROPPED_AT_ONCE = 1000;
  * Deletes expired reservations. They no longer count, but their rows would otherwise be kept forever.
  */
 export async function dropExpired(database: Database): Promise<void> {
-  await dropWhere(database, 'expires_at < $1', (await nowOf(database)).toISOString());
+  await dropWhere(database, 'expires_at < $1', [(await nowOf(database)).toISOString()]);
 }
 
 /**
  * Deletes reservations of work that was done before the instant and that will never be charged. The facts of this work
- * were not stored after all, or were purged before they were charged. The caller guarantees that everything stored
- * before the instant has been charged.
+ * were not stored after all, or were purged before they were charged. The caller guarantees that everything that the
+ * stream contained at the instant has been charged.
+ * @param stream only reservations of work whose facts are in this stream. `unknown`: only reservations of the release
+ *   before streams were stored; then the guarantee must apply to all streams
  */
-export async function dropNeverCharged(database: Database, doneBefore: Date): Promise<void> {
-  await dropWhere(database, 'done_at < $1', doneBefore.toISOString());
+export async function dropNeverCharged(
+  database: Database,
+  stream: ReservedStream | 'unknown',
+  doneBefore: Date,
+): Promise<void> {
+  await dropWhere(database, `done_at < $1 AND COALESCE(stream, 'unknown') = $2`, [
+    doneBefore.toISOString(),
+    stream,
+  ]);
 }
 
 /** Returns the current time of the database. The times of reservations come from this clock. */
@@ -295,12 +316,12 @@ export async function nowOf(database: Database): Promise<Date> {
 }
 
 /** Deletes the reservations that meet the condition, except those that another transaction is settling or extending. */
-async function dropWhere(database: Database, condition: string, at: string): Promise<void> {
+async function dropWhere(database: Database, condition: string, values: string[]): Promise<void> {
   for (let dropped = DROPPED_AT_ONCE; dropped === DROPPED_AT_ONCE;) {
     const [, count]: [unknown, number] = await database.query(
       `DELETE FROM credit_reservations WHERE reservation_id IN
          (SELECT reservation_id FROM credit_reservations WHERE ${condition} LIMIT ${DROPPED_AT_ONCE} FOR UPDATE SKIP LOCKED)`,
-      [at],
+      values,
     );
     dropped = count;
   }

@@ -40,6 +40,7 @@ import { FirstAttempts1763999100000 } from './migrations/1763999100000-first-att
 import { NextLlmTurn1763999200000 } from './migrations/1763999200000-next-llm-turn.js';
 import { NumberedSchedule1764000000000 } from './migrations/1764000000000-numbered-schedule.js';
 import { Reservations1764100000000 } from './migrations/1764100000000-reservations.js';
+import { ReservationStreams1764200000000 } from './migrations/1764200000000-reservation-streams.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -156,6 +157,7 @@ async function migrate(url: string, name: string): Promise<void> {
       NextLlmTurn1763999200000,
       NumberedSchedule1764000000000,
       Reservations1764100000000,
+      ReservationStreams1764200000000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

@@ -64,7 +64,7 @@ export class WorkCharges {
     });
     // The reservation is kept before the fact is published, because a crash between the two steps must not lose the
     // reserved credits.
-    await keepUntilCharged(this.database, [id]);
+    await keepUntilCharged(this.database, 'LOOKUPS', [id]);
     await this.store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, fact), id);
     await releaseCharged(this.database, [id]);
   }

@@ -1,35 +1,40 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { AccountDecisionSchema } from '#contracts';
-import { keepUntilCharged, reserve } from '#credits';
+import { keepUntilCharged, reserve, type ReservedStream } from '#credits';
 import { isoOf, newId } from '#kernel';
-import { subjectOf } from '#messaging';
+import { subjectOf, type Bus } from '#messaging';
 import { createLogger } from '#telemetry';
-import { until } from '#testing';
+import { fundAccount, openSpecDatabase, until } from '#testing';
 import { startBilling, type BillingUnderTest } from '../testing/billing-under-test.js';
 import { ReservationsLoop } from './reservations.loop.js';
 
+const log = createLogger('spec', 'silent');
 let billing: BillingUnderTest;
 let loop: ReservationsLoop;
 beforeAll(async () => {
   billing = await startBilling();
-  loop = new ReservationsLoop(billing.database, billing.bus, createLogger('spec', 'silent'));
+  loop = new ReservationsLoop(billing.database, billing.bus, log);
 });
 afterAll(() => billing?.stop());
 
 /** Creates a reservation for work that was finished an hour ago. */
-async function reserveForFinishedWork(accountId: string): Promise<string> {
+async function reserveForFinishedWork(
+  accountId: string,
+  database = billing.database,
+  stream: ReservedStream = 'CHECKS',
+): Promise<string> {
   const reservationId = newId();
-  await reserve(billing.database, [{ reservationId, accountId, credits: 5, lifetimeSeconds: 60 }]);
-  await keepUntilCharged(billing.database, [reservationId]);
-  await billing.database.query(
+  await reserve(database, [{ reservationId, accountId, credits: 5, lifetimeSeconds: 60 }]);
+  await keepUntilCharged(database, stream, [reservationId]);
+  await database.query(
     `UPDATE credit_reservations SET done_at = now() - interval '1 hour' WHERE reservation_id = $1`,
     [reservationId],
   );
   return reservationId;
 }
 
-const reservedIds = async () => {
-  const rows: { reservation_id: string }[] = await billing.database.query(
+const reservedIds = async (database = billing.database) => {
+  const rows: { reservation_id: string }[] = await database.query(
     'SELECT reservation_id FROM credit_reservations',
   );
   return rows.map((row) => row.reservation_id);
@@ -84,7 +89,43 @@ it('a reservation is kept if its work was finished only a moment ago', async () 
   const accountId = await billing.open();
   const reservationId = newId();
   await reserve(billing.database, [{ reservationId, accountId, credits: 5, lifetimeSeconds: 60 }]);
-  await keepUntilCharged(billing.database, [reservationId]);
+  await keepUntilCharged(billing.database, 'CHECKS', [reservationId]);
   for (let n = 0; n < 3; n += 1) await loop.pass();
   expect(await reservedIds()).toEqual([reservationId]);
+});
+
+it('a fact that cannot be charged keeps only the reservations of its own stream, and those without a stream', async () => {
+  // Separate from `billing`, whose service also runs this loop.
+  const spec = await openSpecDatabase();
+  const { database } = spec;
+  let explored = 4;
+  const positionOf = (stream: string) => (stream === 'EXPLORES' ? explored : 5);
+  const jsm = {
+    streams: { info: async () => ({ state: { last_seq: 5 } }) },
+    consumers: {
+      info: async (stream: string) => ({
+        ack_floor: { stream_seq: positionOf(stream) },
+        num_pending: 0,
+        num_ack_pending: 5 - positionOf(stream),
+      }),
+    },
+  };
+  const accountId = newId();
+  await fundAccount(database, accountId, 100);
+  const names = new Map<string, string>();
+  for (const stream of ['CHECKS', 'LOOKUPS', 'EXPLORES'] as const)
+    names.set(await reserveForFinishedWork(accountId, database, stream), stream);
+  const ofEarlierRelease = await reserveForFinishedWork(accountId, database);
+  names.set(ofEarlierRelease, 'none');
+  await database.query('UPDATE credit_reservations SET stream = NULL WHERE reservation_id = $1', [
+    ofEarlierRelease,
+  ]);
+  const reservedFor = async () => (await reservedIds(database)).map((id) => names.get(id)).sort();
+  const separate = new ReservationsLoop(database, { jsm } as unknown as Bus, log);
+  for (let n = 0; n < 3; n += 1) await separate.pass();
+  expect(await reservedFor()).toEqual(['EXPLORES', 'none']);
+  explored = 5;
+  await separate.pass();
+  expect(await reservedFor()).toEqual([]);
+  await spec.drop();
 });

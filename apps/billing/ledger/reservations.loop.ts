@@ -1,24 +1,22 @@
-import { dropExpired, dropNeverCharged, nowOf } from '#credits';
+import { dropExpired, dropNeverCharged, nowOf, RESERVED_STREAMS, type ReservedStream } from '#credits';
 import { Repeated } from '#kernel';
 import type { Bus } from '#messaging';
 import type { Loop } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
-import { chargingConsumerOf, type ChargedStream } from './charges.js';
+import { chargingConsumerOf } from './charges.js';
 
 const PAUSE_MS = 2000;
-/** The streams of the facts for which credits are reserved. */
-const STREAMS: readonly ChargedStream[] = ['CHECKS', 'LOOKUPS', 'EXPLORES'];
 /**
  * Work can mark its reservation as done before it stores its fact: then the fact is stored within this time. Work can
  * also mark its reservation as done at any time after the fact is stored.
  */
 const MAX_DONE_BEFORE_FACT_MS = 60_000;
 
-/** The positions of the streams at an instant. */
-interface StreamPositions {
+/** The position of a stream at an instant. */
+interface StreamPosition {
   at: Date;
-  lastSeq: Map<ChargedStream, number>;
+  lastSeq: number;
 }
 
 /**
@@ -33,7 +31,9 @@ export class ReservationsLoop implements Loop {
     failed: (error) =>
       this.log.error({ err: error }, 'reservations that nothing will settle could not be dropped'),
   });
-  private positions: StreamPositions | undefined;
+  private readonly positions = new Map<ReservedStream, StreamPosition>();
+  /** All facts that the stream contained at this instant are charged. */
+  private readonly chargedAt = new Map<ReservedStream, Date>();
 
   constructor(
     private readonly database: Database,
@@ -52,24 +52,33 @@ export class ReservationsLoop implements Loop {
   /** Runs one pass. The next pass checks whether everything that the streams contain now has been charged. */
   async pass(): Promise<void> {
     await dropExpired(this.database);
-    if (this.positions) {
-      const { at, lastSeq } = this.positions;
-      const passed = await Promise.all([...lastSeq].map(([stream, seq]) => this.hasCharged(stream, seq)));
-      if (passed.includes(false)) return;
-      await dropNeverCharged(this.database, new Date(at.getTime() - MAX_DONE_BEFORE_FACT_MS));
+    // Each stream on its own, because one fact that cannot be charged must not keep the reservations of other streams.
+    for (const stream of RESERVED_STREAMS) await this.passStream(stream);
+    const instants = RESERVED_STREAMS.map((stream) => this.chargedAt.get(stream)?.getTime() ?? 0);
+    await this.drop('unknown', new Date(Math.min(...instants)));
+  }
+
+  private async passStream(stream: ReservedStream): Promise<void> {
+    const position = this.positions.get(stream);
+    if (position) {
+      if (!(await this.hasCharged(stream, position.lastSeq))) return;
+      this.chargedAt.set(stream, position.at);
+      await this.drop(stream, position.at);
     }
     const at = await nowOf(this.database);
-    const lastSeq = new Map<ChargedStream, number>();
-    for (const stream of STREAMS)
-      lastSeq.set(stream, (await this.bus.jsm.streams.info(stream)).state.last_seq);
-    this.positions = { at, lastSeq };
+    const { state } = await this.bus.jsm.streams.info(stream);
+    this.positions.set(stream, { at, lastSeq: state.last_seq });
+  }
+
+  private drop(stream: ReservedStream | 'unknown', chargedAt: Date): Promise<void> {
+    return dropNeverCharged(this.database, stream, new Date(chargedAt.getTime() - MAX_DONE_BEFORE_FACT_MS));
   }
 
   /**
    * Returns whether all facts up to the position are charged. Purged messages are never acknowledged, so all facts also
    * count as charged if no message is pending.
    */
-  private async hasCharged(stream: ChargedStream, seq: number): Promise<boolean> {
+  private async hasCharged(stream: ReservedStream, seq: number): Promise<boolean> {
     const info = await this.bus.jsm.consumers.info(stream, chargingConsumerOf(stream));
     return info.ack_floor.stream_seq >= seq || info.num_pending + info.num_ack_pending === 0;
   }

@@ -159,7 +159,7 @@ export class ExploreWorker {
     const reservationId = exploredIdOf(exploreId, source);
     // The reservation is kept before the fact is stored, because a crash between these steps must not lose the reserved
     // credits.
-    await keepUntilCharged(this.database, [reservationId]);
+    await keepUntilCharged(this.database, 'EXPLORES', [reservationId]);
     await this.decisions.decide({ accountId, exploreId, commandId: reservationId }, () => ({
       kind: 'answer',
       source,

@@ -262,7 +262,7 @@ describe('a direct lookup', () => {
     await reserve(scene.stores.database, [
       { reservationId: commandId, accountId, credits: 4, lifetimeSeconds: 60 },
     ]);
-    await keepUntilCharged(scene.stores.database, [commandId]);
+    await keepUntilCharged(scene.stores.database, 'LOOKUPS', [commandId]);
     await ask('tweets', 60_000, commandId);
     expect([(await facts()).length - before, await reservedAmounts()]).toEqual([1, [4]]);
   });

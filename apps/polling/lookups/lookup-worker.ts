@@ -137,7 +137,7 @@ export class LookupWorker {
     // First the reservation loses its expiry, then the fact is published. In the opposite order, the reservation could
     // expire before the fact is charged, if this process crashed between the two steps. If the fact is never stored,
     // billing releases the credits after its consumer has read the stream beyond this point.
-    await keepUntilCharged(this.database, [commandId]);
+    await keepUntilCharged(this.database, 'LOOKUPS', [commandId]);
     await this.store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, fact), commandId);
     // If the same lookup was sent twice at the same time, the other request may have been charged before this
     // request made its reservation. That charge did not settle this reservation, so it is released here.

@@ -43,6 +43,7 @@ async function keepReservations(tx: Tx, progress: readonly Progress[]): Promise<
   // `keepAdopted` locks balances, so it runs before the steps that lock reservations.
   await keepAdopted(
     tx,
+    'CHECKS',
     found.map(({ checkId, accountId, costCredits }) => ({
       reservationId: checkId,
       accountId,
@@ -55,6 +56,7 @@ async function keepReservations(tx: Tx, progress: readonly Progress[]): Promise<
   );
   await keepUntilCharged(
     tx,
+    'CHECKS',
     stored.map(({ checkId }) => checkId),
   );
 }
