@@ -1,2 +1,3 @@
 export * from './balance.js';
+export * from './paid-work.js';
 export * from './reservations.js';

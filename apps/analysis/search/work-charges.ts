@@ -1,24 +1,9 @@
-import { create, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
 import { Inject, Injectable } from '@nestjs/common';
-import { LookupSchema, PRICE_BOOK_VERSION } from '#contracts';
-import { keepUntilCharged, release, releaseCharged, reserve } from '#credits';
+import { publishPaidWork, release, reserve, type PaidWork } from '#credits';
 import type { EventStore } from '#event-store';
-import { isoOf, newId, Refusal, systemClock } from '#kernel';
-import { subjectOf } from '#messaging';
+import { newId, Refusal } from '#kernel';
 import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
-
-/** Finished work that costs credits: a semantic question or an analysis. */
-export type PaidWork = Pick<
-  Exclude<MessageInitShape<typeof LookupSchema>, { $typeName: string }>,
-  'questionJson' | 'found'
-> & {
-  /** The id of the fact and of its reservation. Work with the same id is charged only once. */
-  id: string;
-  accountId: string;
-  operation: string;
-  costCredits: number;
-};
 
 /** Reserves the credits of work before it begins, and appends the fact from which its charge is derived. */
 @Injectable()
@@ -49,23 +34,8 @@ export class WorkCharges {
     return release(this.database, [{ reservationId: id, holder }]);
   }
 
-  async charge({ id, accountId, operation, questionJson, found, costCredits }: PaidWork): Promise<void> {
-    const fact = create(LookupSchema, {
-      lookupId: id,
-      accountId,
-      operation,
-      at: isoOf(systemClock.now()),
-      questionJson,
-      outcome: 'found',
-      found,
-      costCredits,
-      priceBookVersion: PRICE_BOOK_VERSION,
-      billed: true,
-    });
-    // The reservation is kept before the fact is published, because a crash between the two steps must not lose the
-    // reserved credits.
-    await keepUntilCharged(this.database, 'LOOKUPS', [id]);
-    await this.store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, fact), id);
-    await releaseCharged(this.database, [id]);
+  /** Publishes the fact from which billing computes the charge of finished work. */
+  charge(work: Omit<PaidWork, 'outcome'>): Promise<void> {
+    return publishPaidWork(this.database, this.store, { ...work, outcome: 'found' });
   }
 }

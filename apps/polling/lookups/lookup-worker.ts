@@ -1,16 +1,9 @@
-import { create, toBinary, type JsonObject, type MessageShape } from '@bufbuild/protobuf';
-import {
-  creditsOfLookup,
-  LookedUpSchema,
-  LookupSchema,
-  PRICE_BOOK_VERSION,
-  type LookedUp,
-  type LookUpSchema,
-} from '#contracts';
-import { keepUntilCharged, release, releaseCharged, reserve } from '#credits';
+import { create, type JsonObject, type MessageShape } from '@bufbuild/protobuf';
+import { creditsOfLookup, LookedUpSchema, type LookedUp, type LookUpSchema } from '#contracts';
+import { publishPaidWork, release, reserve } from '#credits';
 import type { EventStore } from '#event-store';
-import { isoOf, newId, Refusal, systemClock } from '#kernel';
-import { lookupCommand, subjectOf, type Bus } from '#messaging';
+import { newId, Refusal, systemClock } from '#kernel';
+import { lookupCommand, type Bus } from '#messaging';
 import type { Database } from '#postgres';
 import { UpstreamError, type Lookup, type LookupAnswer, type UpstreamErrorKind } from '#sources';
 import { metrics } from '#telemetry';
@@ -121,27 +114,8 @@ export class LookupWorker {
     const found = answer.kind === 'found' ? answer.found : 0;
     const outcome = answer.kind === 'found' ? 'found' : answer.code;
     const costCredits = creditsOfLookup(`${source}.${operation}`, found);
-    const fact = create(LookupSchema, {
-      lookupId: commandId,
-      accountId,
-      source,
-      operation,
-      at: isoOf(systemClock.now()),
-      questionJson,
-      outcome,
-      found,
-      costCredits,
-      priceBookVersion: PRICE_BOOK_VERSION,
-      billed: true,
-    });
-    // First the reservation loses its expiry, then the fact is published. In the opposite order, the reservation could
-    // expire before the fact is charged, if this process crashed between the two steps. If the fact is never stored,
-    // billing releases the credits after its consumer has read the stream beyond this point.
-    await keepUntilCharged(this.database, 'LOOKUPS', [commandId]);
-    await this.store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, fact), commandId);
-    // If the same lookup was sent twice at the same time, the other request may have been charged before this
-    // request made its reservation. That charge did not settle this reservation, so it is released here.
-    await releaseCharged(this.database, [commandId]);
+    const work = { accountId, source, operation, questionJson, outcome, found, costCredits };
+    await publishPaidWork(this.database, this.store, { id: commandId, ...work });
     metrics.lookups.add(1, { source, operation, outcome });
     return lookedUp(answer, costCredits);
   }
