@@ -4,6 +4,7 @@ import type { EventStore } from '#event-store';
 import { isoOf, systemClock } from '#kernel';
 import { subjectOf } from '#messaging';
 import type { Database } from '#postgres';
+import type { Logger } from '#telemetry';
 import { keepUntilCharged, releaseCharged } from './reservations.js';
 
 type LookupInit = Exclude<MessageInitShape<typeof LookupSchema>, { $typeName: string }>;
@@ -19,13 +20,19 @@ export type PaidWork = Pick<LookupInit, 'source' | 'questionJson' | 'found'> & {
   costCredits: number;
 };
 
+/** Where the facts of paid work and the reservations of credits are stored. */
+export interface PaidWorkStores {
+  database: Database;
+  store: EventStore;
+  log: Logger;
+}
+
 /**
- * Publishes the fact of finished work, from which billing computes the charge.
+ * Publishes the fact of finished work, from which billing computes the charge. Succeeds if the fact is stored.
  * @throws an outage if the fact cannot be stored
  */
 export async function publishPaidWork(
-  database: Database,
-  store: EventStore,
+  { database, store, log }: PaidWorkStores,
   { id, ...work }: PaidWork,
 ): Promise<void> {
   const at = isoOf(systemClock.now());
@@ -37,6 +44,13 @@ export async function publishPaidWork(
   await keepUntilCharged(database, 'LOOKUPS', [id]);
   await store.publish(subjectOf('LOOKUPS', work.accountId), toBinary(LookupSchema, fact), id);
   // If the same work was requested twice at the same time, the other request may have been charged before this request
-  // made its reservation. That charge did not settle this reservation, so it is released here.
-  await releaseCharged(database, [id]);
+  // made its reservation. That charge did not settle this reservation, so it is released here. A failure
+  // is only logged, because the stored fact is charged and the caller must get what it pays for. Billing later drops
+  // reservations that no charge settles.
+  await releaseCharged(database, [id]).catch((error: unknown) =>
+    log.warn(
+      { err: error, reservationId: id },
+      'a reservation could not be released; billing drops it later',
+    ),
+  );
 }

@@ -10,8 +10,9 @@ import {
 import { EmbeddingsUnavailable, type Embedder } from '#embeddings';
 import { newId, Refusal } from '#kernel';
 import { COMMANDS } from '#messaging';
-import { DATABASE } from '#platform';
+import { DATABASE, LOG } from '#platform';
 import type { Database } from '#postgres';
+import type { Logger } from '#telemetry';
 import { CommandPattern } from '#transport';
 import { EMBEDDER } from '../config.js';
 import { WorkCharges } from '../search/work-charges.js';
@@ -41,6 +42,7 @@ export class QuestionsHandler {
     @Inject(DATABASE) private readonly database: Database,
     private readonly charges: WorkCharges,
     @Inject(EMBEDDER) private readonly embedder: Embedder,
+    @Inject(LOG) private readonly log: Logger,
   ) {}
 
   @CommandPattern(COMMANDS.askQuestion)
@@ -79,7 +81,12 @@ export class QuestionsHandler {
       found: texts,
       costCredits,
     });
-    const isFirst = await this.markCharged(command);
+    // A failure is only logged, because the question is charged and the caller must get its answer. If the question is
+    // repeated within ten minutes, it has the same id, so billing does not charge it again.
+    const isFirst = await this.markCharged(command).catch((error: unknown) => {
+      this.log.warn({ err: error, questionId }, 'a question could not be marked as charged');
+      return true;
+    });
     return create(SettledQuestionSchema, { costCredits: isFirst ? costCredits : 0 });
   }
 

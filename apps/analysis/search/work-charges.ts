@@ -2,8 +2,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { publishPaidWork, release, reserve, type PaidWork } from '#credits';
 import type { EventStore } from '#event-store';
 import { newId, Refusal } from '#kernel';
-import { DATABASE, STORE } from '#platform';
+import { DATABASE, LOG, STORE } from '#platform';
 import type { Database } from '#postgres';
+import type { Logger } from '#telemetry';
 
 /** Reserves the credits of work before it begins, and appends the fact from which its charge is derived. */
 @Injectable()
@@ -11,6 +12,7 @@ export class WorkCharges {
   constructor(
     @Inject(DATABASE) private readonly database: Database,
     @Inject(STORE) private readonly store: EventStore,
+    @Inject(LOG) private readonly log: Logger,
   ) {}
 
   /**
@@ -36,6 +38,7 @@ export class WorkCharges {
 
   /** Publishes the fact from which billing computes the charge of finished work. */
   charge(work: Omit<PaidWork, 'outcome'>): Promise<void> {
-    return publishPaidWork(this.database, this.store, { ...work, outcome: 'found' });
+    const { database, store, log } = this;
+    return publishPaidWork({ database, store, log }, { ...work, outcome: 'found' });
   }
 }

@@ -39,7 +39,7 @@ export class LaneWork {
     this.due = dueLanes(database);
     this.explores = queuedExplores(database);
     this.recorder = new CheckRecorder(database, store, () => systemClock.now().getTime());
-    this.lookups = new LookupWorker(strategy, bus, database, store);
+    this.lookups = new LookupWorker(strategy, bus, database, store, log);
   }
 
   /** Starts the work on the lane. `tickMs`: time between two queries for due work. */

@@ -1,4 +1,5 @@
 import { fromBinary } from '@bufbuild/protobuf';
+import { QueryFailedError } from 'typeorm';
 import { LookupSchema, PRICE_BOOK_VERSION } from '#contracts';
 import { keepUntilCharged, reserve } from '#credits';
 import { chargeIdOf, newId } from '#kernel';
@@ -265,6 +266,20 @@ describe('a direct lookup', () => {
     await keepUntilCharged(scene.stores.database, 'LOOKUPS', [commandId]);
     await ask('tweets', 60_000, commandId);
     expect([(await facts()).length - before, await reservedAmounts()]).toEqual([1, [4]]);
+  });
+
+  it('is answered if Postgres cannot be reached after its fact is stored, because it is charged', async () => {
+    const { database, store } = scene.stores;
+    const publish = store.publish.bind(store);
+    jest.spyOn(store, 'publish').mockImplementationOnce(async (...message) => {
+      await publish(...message);
+      const outage = new QueryFailedError('DELETE', [], new Error('Connection terminated'));
+      jest.spyOn(database, 'query').mockRejectedValueOnce(outage);
+    });
+    const before = (await facts()).length;
+    expect((await ask()).costCredits).toBe(3);
+    expect((await facts()).length - before).toBe(1);
+    jest.restoreAllMocks();
   });
 
   it('is unavailable if the account has no open ledger, and the error says to try again', async () => {

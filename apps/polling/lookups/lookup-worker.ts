@@ -6,7 +6,7 @@ import { newId, Refusal, systemClock } from '#kernel';
 import { lookupCommand, type Bus } from '#messaging';
 import type { Database } from '#postgres';
 import { UpstreamError, type Lookup, type LookupAnswer, type UpstreamErrorKind } from '#sources';
-import { metrics } from '#telemetry';
+import { metrics, type Logger } from '#telemetry';
 import type { NatsStrategy, Stoppable } from '#transport';
 import type { Lane } from '../lanes/lane.js';
 import { LaneBlocked } from '../lanes/request-budget.js';
@@ -32,6 +32,7 @@ export class LookupWorker {
     private readonly bus: Bus,
     private readonly database: Database,
     private readonly store: EventStore,
+    private readonly log: Logger,
   ) {}
 
   /** Starts to answer lookups. `stop` resolves after the running lookups have been answered. */
@@ -115,7 +116,8 @@ export class LookupWorker {
     const outcome = answer.kind === 'found' ? 'found' : answer.code;
     const costCredits = creditsOfLookup(`${source}.${operation}`, found);
     const work = { accountId, source, operation, questionJson, outcome, found, costCredits };
-    await publishPaidWork(this.database, this.store, { id: commandId, ...work });
+    const { database, store, log } = this;
+    await publishPaidWork({ database, store, log }, { id: commandId, ...work });
     metrics.lookups.add(1, { source, operation, outcome });
     return lookedUp(answer, costCredits);
   }

@@ -47,8 +47,9 @@ export class LookupScene {
     await this.worker?.stop();
     this.lane = this.laneOn(more);
     const { bus, database, store } = this.stores;
-    const strategy = new NatsStrategy(bus, createLogger('spec', 'silent'));
-    this.worker = new LookupWorker(strategy, bus, database, store).open(this.lane);
+    const log = createLogger('spec', 'silent');
+    const strategy = new NatsStrategy(bus, log);
+    this.worker = new LookupWorker(strategy, bus, database, store, log).open(this.lane);
   }
 
   readonly ask = (operation = 'tweets', timeoutMs = 60_000, commandId = newId()) => {
