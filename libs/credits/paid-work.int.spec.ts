@@ -1,4 +1,6 @@
 import { fromBinary } from '@bufbuild/protobuf';
+import { JetStreamApiError } from '@nats-io/jetstream';
+import { TimeoutError } from '@nats-io/nats-core';
 import { QueryFailedError } from 'typeorm';
 import { LookupSchema } from '#contracts';
 import { EventStore } from '#event-store';
@@ -74,5 +76,23 @@ describe('paid work', () => {
     await publish();
     expect(warn.mock.calls).toMatchObject([[{ err: outage, reservationId: work.id }, expect.any(String)]]);
     expect(await facts()).toHaveLength(1);
+  });
+
+  it('fails, and the refusal says that it is not known whether the request was charged, if the stream has stored the fact without an acknowledgement', async () => {
+    afterStored(() => {
+      throw new TimeoutError();
+    });
+    await expect(publish()).rejects.toMatchObject({
+      kind: 'unavailable',
+      code: 'UNAVAILABLE',
+      message: 'a store did not confirm the charge; it is not known whether the request was charged',
+    });
+    expect(await facts()).toHaveLength(1);
+  });
+
+  it('fails with the error itself if the server refuses the fact', async () => {
+    const refused = new JetStreamApiError({ code: 400, err_code: 10_054, description: 'too large' });
+    jest.spyOn(store, 'publish').mockRejectedValue(refused);
+    await expect(publish()).rejects.toBe(refused);
   });
 });

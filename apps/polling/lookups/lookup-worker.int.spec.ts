@@ -1,4 +1,5 @@
 import { fromBinary } from '@bufbuild/protobuf';
+import { TimeoutError } from '@nats-io/nats-core';
 import { QueryFailedError } from 'typeorm';
 import { LookupSchema, PRICE_BOOK_VERSION } from '#contracts';
 import { keepUntilCharged, reserve } from '#credits';
@@ -280,6 +281,25 @@ describe('a direct lookup', () => {
     expect((await ask()).costCredits).toBe(3);
     expect((await facts()).length - before).toBe(1);
     jest.restoreAllMocks();
+  });
+
+  it('does not promise that it costs nothing if the stream does not acknowledge its fact, and is charged only once if it is sent again', async () => {
+    const { store } = scene.stores;
+    const publish = store.publish.bind(store);
+    jest.spyOn(store, 'publish').mockImplementationOnce(async (...message) => {
+      await publish(...message);
+      throw new TimeoutError();
+    });
+    const before = (await facts()).length;
+    const commandId = newId();
+    expect(await refusalOf(ask('tweets', 60_000, commandId))).toEqual({
+      kind: 'unavailable',
+      code: 'UNAVAILABLE',
+      message: 'a store did not confirm the charge; it is not known whether the request was charged',
+    });
+    jest.restoreAllMocks();
+    expect((await ask('tweets', 60_000, commandId)).costCredits).toBe(3);
+    expect([(await facts()).length - before, await reservedAmounts()]).toEqual([1, [4]]);
   });
 
   it('is unavailable if the account has no open ledger, and the error says to try again', async () => {
