@@ -115,15 +115,32 @@ describe('the classes of mentions', () => {
     expect((await run('classify', [mention('a')], model, { classes })).labels).toHaveLength(1);
   });
 
-  it('cannot be found if the embeddings server refuses the names of all classes', async () => {
+  describe('if the embeddings server refuses the names of all classes', () => {
     const refusing = {
       ...mentions,
       vectors: async () => [undefined, undefined],
     } as unknown as AnalysedMentions;
     const command = create(RunAnalysisSchema, { operation: 'classify', classes });
-    await expect(new AnalysisWork(refusing, undefined).run(command, [mention('a')])).rejects.toThrow(
-      EmbeddingsUnavailable,
+    const classified = (llm: Llm | undefined, ...all: AnalysedMention[]) =>
+      new AnalysisWork(refusing, llm).run(command, all);
+    const onlyA = modelOf((text) =>
+      text === 'text of a' ? { class: 'y', confidence: 0.9 } : { class: 'z' },
     );
+
+    it('come from the model if its answer about each mention is valid', async () => {
+      expect(await classified(onlyA, mention('a'), mention('b', ''))).toEqual({
+        labels: [{ mentionId: 'a', class: 'y', confidence: 0.9 }],
+        errors: [{ mentionId: 'b', code: 'NO_TEXT' }],
+      });
+    });
+
+    it('cannot be found without a model', async () => {
+      await expect(classified(undefined, mention('a'))).rejects.toThrow(EmbeddingsUnavailable);
+    });
+
+    it('cannot be found if the model gives no valid answer about one of the mentions', async () => {
+      await expect(classified(onlyA, mention('a'), mention('b'))).rejects.toThrow(EmbeddingsUnavailable);
+    });
   });
 });
 

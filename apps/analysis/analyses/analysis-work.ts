@@ -92,20 +92,20 @@ export class AnalysisWork {
     mentions: readonly AnalysedMention[],
     work: (
       withVectors: Awaited<ReturnType<AnalysedMentions['withVectors']>>,
-    ) => Omit<AnalysisResult, 'errors'>,
+    ) => Omit<AnalysisResult, 'errors'> | Promise<Omit<AnalysisResult, 'errors'>>,
   ): Promise<AnalysisResult> {
     const withVectors = await this.mentions.withVectors(mentions);
     const done = new Set(withVectors.map(({ id }) => id));
     const errors = mentions
       .filter(({ id }) => !done.has(id))
       .map(({ id }) => ({ mentionId: id, code: 'NO_TEXT' }));
-    return { ...work(withVectors), errors };
+    return { ...(await work(withVectors)), errors };
   }
 
   /**
    * Classifies mentions. A language model, if there is one, reads each mention. The local model classifies the mentions
    * for which the language model gave no answer.
-   * @throws EmbeddingsUnavailable also if no class has a vector
+   * @throws EmbeddingsUnavailable also if no class has a vector and the language model gave no answer for a mention
    */
   private async classify(
     command: RunAnalysis,
@@ -113,18 +113,22 @@ export class AnalysisWork {
   ): Promise<AnalysisResult> {
     const { classes, instruction } = command;
     const vectors = await this.mentions.vectors(classes);
-    if (vectors.every((one) => one === undefined))
-      throw new EmbeddingsUnavailable('the embeddings server refuses the names of all classes');
-    const local = await this.local(mentions, (withVectors) => ({
-      labels: classify(withVectors, classes, vectors),
-    }));
-    const values = await this.readIfAvailable(mentions.map(asModelInput), classReading(classes, instruction));
-    const read = new Map(mentions.map(({ id }, n) => [id, values[n]]));
-    const labels = (local.labels ?? []).map((one) => {
-      const answer = read.get(one.mentionId);
-      return answer ? { mentionId: one.mentionId, ...answer } : one;
+    return this.local(mentions, async (withVectors) => {
+      const values = await this.readIfAvailable(
+        mentions.map(asModelInput),
+        classReading(classes, instruction),
+      );
+      const read = new Map(mentions.map(({ id }, n) => [id, values[n]]));
+      const unread = withVectors.filter(({ id }) => !read.get(id));
+      if (unread.length > 0 && vectors.every((one) => one === undefined))
+        throw new EmbeddingsUnavailable('the embeddings server refuses the names of all classes');
+      const compared = new Map(classify(unread, classes, vectors).map((one) => [one.mentionId, one]));
+      const labels = withVectors.flatMap(({ id }) => {
+        const answer = read.get(id);
+        return answer ? { mentionId: id, ...answer } : (compared.get(id) ?? []);
+      });
+      return { labels };
     });
-    return { ...local, labels };
   }
 
   private async summarise(
