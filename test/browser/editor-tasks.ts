@@ -59,6 +59,37 @@ export function editorTasks(member: Member): void {
     ]);
   }, 90_000);
 
+  it('is offered no action that would be the fifth of a rule, and sees why', async () => {
+    const { page } = member;
+    const { name: channel } = (await call(page, 'GET', '/v1/channels')).data[0] as Json;
+    await member.open('keywords/new?name=Full&query=lumora&source=hackernews');
+    const rules = page.getByRole('region', { name: 'Rules', exact: true });
+    const action = (name: string | RegExp) => rules.getByRole('checkbox', { name });
+    const option = (name: string) => page.getByRole('option', { name, exact: true });
+    const open = (list: string) => rules.getByLabel(list).press('ArrowDown');
+    const why = rules.getByText('A rule has at most 4 actions');
+    await rules.getByRole('button', { name: 'Add a rule' }).click();
+    await action('Notify').check();
+    await action(/^Stop/).check();
+    await open('Channels to notify');
+    await option(channel).click();
+    expect(await why.count()).toBe(0);
+    await option('All channels of the keyword').click();
+    await why.waitFor();
+    expect(await action('Send to the webhook').isDisabled()).toBe(true);
+    // The open list covers the fields below.
+    await page.keyboard.press('Escape');
+    await open('Labels to set');
+    expect(await option('Starred').isDisabled()).toBe(true);
+    await page.keyboard.press('Escape');
+    await action('Label').uncheck();
+    await action('Send to the webhook').check();
+    expect(await action('Label').isDisabled()).toBe(true);
+    await action(/^Stop/).uncheck();
+    await why.waitFor({ state: 'detached' });
+    expect(await action('Label').isEnabled()).toBe(true);
+  }, 90_000);
+
   it('sees next to the terms that one term cannot be combined with other words, and creates the keyword with a second term', async () => {
     const { page } = member;
     await member.open('keywords/new?name=Combined&query=lamp&source=hackernews');

@@ -1,4 +1,10 @@
-import { draftOf, ruleOf } from '../../apps/dashboard/parts/rules/clauses.js';
+import {
+  actionCountOf,
+  draftOf,
+  newRule,
+  ruleOf,
+  type RuleDraft,
+} from '../../apps/dashboard/parts/rules/clauses.js';
 
 type Rule = Parameters<typeof draftOf>[0];
 
@@ -52,5 +58,24 @@ describe('a rule in the form', () => {
     ],
   ])('is sent back unchanged if it has %s', (_, more) => {
     expect(ruleOf(draftOf(rule(more)))).toEqual(rule(more));
+  });
+
+  it.each<[number, string, Partial<RuleDraft>]>([
+    [1, 'all channels of the keyword', { actions: ['notify'], alsoKeywordChannels: true }],
+    [1, 'two channels', { actions: ['notify'], channelIds: ['a', 'b'] }],
+    [
+      2,
+      'a channel and all channels of the keyword',
+      { actions: ['notify'], channelIds: ['a'], alsoKeywordChannels: true },
+    ],
+    [2, 'two labels', { actions: ['mark'], labels: ['starred', 'flagged'] }],
+    [1, 'a label that is not chosen yet', { actions: ['mark'], labels: [] }],
+    [
+      5,
+      'a channel, all channels of the keyword, the webhook, a label and stop',
+      { actions: ['notify', 'webhook', 'mark', 'stop'], channelIds: ['a'], alsoKeywordChannels: true },
+    ],
+  ])('has %i of the actions that the API counts with %s', (count, _, more) => {
+    expect(actionCountOf({ ...newRule(), ...more })).toBe(count);
   });
 });

@@ -168,6 +168,18 @@ export function ruleOf(draft: RuleDraft): Schemas['Rule'] {
   };
 }
 
+/** Maximum number of actions in a rule. The API refuses more. */
+export const MAX_ACTIONS = 4;
+
+/**
+ * Returns the number of actions that the API gets. Each label is one action. `mark` without labels counts as one action
+ * too, because it still needs a label.
+ */
+export function actionCountOf(draft: RuleDraft): number {
+  const lacksLabel = draft.actions.includes('mark') && draft.labels.length === 0;
+  return ruleOf(draft).then.length + (lacksLabel ? 1 : 0);
+}
+
 function actionsOf(type: Action['type'], { labels, channelIds, alsoKeywordChannels }: RuleDraft): Action[] {
   if (type === 'mark') return labels.map((label) => ({ type, label }));
   if (type !== 'notify' || channelIds.length === 0) return [{ type }];

@@ -18,10 +18,20 @@ import { SOURCES } from '../../api/values.js';
 import { words } from '../format.js';
 import type { Source } from '../../api/types.js';
 import { ClauseFields } from './clause-fields.js';
-import { newClause, type Action, type ClauseDraft, type RuleDraft } from './clauses.js';
+import {
+  actionCountOf,
+  MAX_ACTIONS,
+  newClause,
+  type Action,
+  type ClauseDraft,
+  type RuleDraft,
+} from './clauses.js';
 
 /** The choice of `notify` that stands for all channels of the keyword, which a rule can combine with other channels. */
 const KEYWORD_CHANNELS = { value: 'keyword', label: 'All channels of the keyword' };
+const NOTIFY_TEXT = 'Notify sends the mention immediately, also to channels that get a digest later.';
+/** Says why the form offers no further action. */
+const FULL_TEXT = `A rule has at most ${MAX_ACTIONS} actions: each label is one, and so is “${KEYWORD_CHANNELS.label}” beside other channels.`;
 const LABELS = ['to_reply', 'starred', 'flagged', 'hidden'] as const;
 
 interface Props {
@@ -222,24 +232,33 @@ function Actions({
   const { actions, kind } = rule;
   const notified = [...(rule.alsoKeywordChannels ? [KEYWORD_CHANNELS.value] : []), ...rule.channelIds];
   const fits = (type: Action['type']) => kind === 'item' || type === 'notify' || type === 'webhook';
+  const hasRoomFor = (change: Partial<RuleDraft>) => actionCountOf({ ...rule, ...change }) <= MAX_ACTIONS;
+  const isOffered = (type: Action['type']) =>
+    actions.includes(type) || hasRoomFor({ actions: [...actions, type] });
   return (
     <Checkbox.Group
       label="Then"
-      description="Notify sends the mention immediately, also to channels that get a digest later."
+      description={actionCountOf(rule) < MAX_ACTIONS ? NOTIFY_TEXT : `${NOTIFY_TEXT} ${FULL_TEXT}`}
       error={error}
       value={actions}
       onChange={(chosen) => set({ actions: chosen as Action['type'][] })}
     >
       <Group mt="xs" gap="lg" align="center">
         <Group gap="xs">
-          <Checkbox value="notify" label="Notify" />
+          <Checkbox value="notify" label="Notify" disabled={!isOffered('notify')} />
           {actions.includes('notify') && (
             <MultiSelect
               size="xs"
               miw={200}
               aria-label="Channels to notify"
               placeholder={notified.length === 0 ? KEYWORD_CHANNELS.label : ''}
-              data={[KEYWORD_CHANNELS, ...channels.map(({ id, name }) => ({ value: id, label: name }))]}
+              data={[
+                { ...KEYWORD_CHANNELS, disabled: !hasRoomFor({ alsoKeywordChannels: true }) },
+                ...channels.map(({ id, name }) => ({
+                  ...{ value: id, label: name },
+                  disabled: !hasRoomFor({ channelIds: [...rule.channelIds, id] }),
+                })),
+              ]}
               value={notified}
               onChange={(chosen) =>
                 set({
@@ -250,23 +269,32 @@ function Actions({
             />
           )}
         </Group>
-        <Checkbox value="webhook" label="Send to the webhook" />
+        <Checkbox value="webhook" label="Send to the webhook" disabled={!isOffered('webhook')} />
         {fits('mark') && (
           <Group gap="xs">
-            <Checkbox value="mark" label="Label" />
+            <Checkbox value="mark" label="Label" disabled={!isOffered('mark')} />
             {actions.includes('mark') && (
               <MultiSelect
                 size="xs"
                 miw={150}
                 aria-label="Labels to set"
-                data={LABELS.map((value) => ({ value, label: words(value) }))}
+                data={LABELS.map((value) => ({
+                  ...{ value, label: words(value) },
+                  disabled: !rule.labels.includes(value) && !hasRoomFor({ labels: [...rule.labels, value] }),
+                }))}
                 value={rule.labels}
                 onChange={(labels) => set({ labels: labels as RuleDraft['labels'] })}
               />
             )}
           </Group>
         )}
-        {fits('stop') && <Checkbox value="stop" label="Stop: drop the mention, and check no further rule" />}
+        {fits('stop') && (
+          <Checkbox
+            value="stop"
+            label="Stop: drop the mention, and check no further rule"
+            disabled={!isOffered('stop')}
+          />
+        )}
       </Group>
     </Checkbox.Group>
   );
