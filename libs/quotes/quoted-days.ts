@@ -9,7 +9,10 @@ export interface QuotedPeriod {
   previousTo: number | undefined;
   intervalSeconds: number;
   creditsPerCheck: number;
-  /** The maximum price of the watch's first check; 0 if the first check is an ordinary check. */
+  /**
+   * In the watch's first period: the maximum price of its first scan. 0 if the first check is an ordinary check, and in
+   * all later periods.
+   */
   firstScanCredits: number;
 }
 
@@ -18,7 +21,7 @@ export interface QuotedDay {
   source: string;
   /** `2026-03-04` */
   date: string;
-  /** Pro rata: fractions for an incomplete day. */
+  /** A fraction is possible in the result of `quotedByDay`; a whole number in that of `wholeByDay`. */
   checks: number;
   credits: number;
 }
@@ -62,8 +65,9 @@ export function quotedByDay(periods: readonly QuotedPeriod[], since: number, unt
 }
 
 /**
- * Sums up periods like `quotedByDay`, but in whole checks: a check counts once, on the day on which the watch began it.
- * A day's credits are the price of its checks plus the price of first scans.
+ * Sums up periods like `quotedByDay`, but in whole checks: a check counts once, on the day on which the interval
+ * before it begins; the first check counts on the day on which the watch begins. A day's credits are the price of its
+ * checks; a first scan has its own price instead of the price of a check.
  */
 export function wholeByDay(periods: readonly QuotedPeriod[], since: number, until: number): QuotedDay[] {
   const groups = new Map<string, QuotedPeriod[]>();

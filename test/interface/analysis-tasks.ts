@@ -87,7 +87,7 @@ export function analysisTasks(scene: SemanticScene): void {
       ['one class', { operation: 'classify', mention_ids: [newId()], classes: ['a'] }, 'classes'],
       ['no classes', { operation: 'classify', mention_ids: [newId()] }, 'classes'],
       [
-        'classes that group does not read',
+        'classes with the operation group, which does not use them',
         { operation: 'group', mention_ids: [newId()], classes: ['a', 'b'] },
         'classes',
       ],

@@ -96,7 +96,7 @@ describe('the baseline of a spike alert', () => {
   const began = { first: START, last: START };
   const at = (hour: number) => ({ from: START + (hour - 1) * HOUR_MS, to: START + hour * HOUR_MS });
 
-  it('consists of the hours of the last 7 days until 14 days of history exist, and later, first of all, of the same hour in earlier weeks [alerts.spike-baseline]', () => {
+  it('consists of the hours of the last 7 days until 14 days of history exist; after that, the same hour of earlier weeks is tried first, then the hours of the last 7 days [alerts.spike-baseline]', () => {
     expect(baselinesOf(SPIKE, at(14 * 24 - 1), began, 'UTC').map(({ windows }) => windows.length)).toEqual([
       168,
     ]);

@@ -157,8 +157,8 @@ export class StoredMentions {
 const NO_VECTOR = new Uint8Array();
 
 /**
- * Returns ids as SQL. The ids come from ClickHouse, so they need no escaping. Hundreds of ids as parameters would not
- * fit into a request's URL.
+ * Returns ids as SQL. The ids come from ClickHouse, so they need no escaping. As parameters, they would be
+ * part of the request's URL: tens of KB for 1,000 ids.
  */
 function quotedIds(rows: readonly { event_id: string }[]): string {
   return rows.map(({ event_id }) => `'${event_id}'`).join(',');

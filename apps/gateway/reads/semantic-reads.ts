@@ -218,7 +218,7 @@ function filterOf({ filter }: SearchScope): Conditions {
 
 /**
  * Returns the condition for exactly these mentions. Their times and ids are safe in the statement because ClickHouse
- * has just returned them. Hundreds of parameters would not fit into the address of a request.
+ * has just returned them. Parameters would be part of the address of the request.
  */
 function conditionFor(mentions: readonly Scored[]): string {
   const quoted = (values: readonly string[]) => [...new Set(values)].map((value) => `'${value}'`).join(',');

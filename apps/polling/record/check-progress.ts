@@ -68,8 +68,8 @@ function isCharged({ failure, costCredits, priceBookVersion }: Check): boolean {
 
 /**
  * Stores which items the watches have seen, with the end of the check's window as the time. An incomplete check does
- * not move the window of the watch, so its items have a time after `covered_until`. They are not reported again, but no
- * read treats them as the end of the new items.
+ * not move the window of the watch, so its items have a time after `covered_until`. They are not reported again. But
+ * a read does not stop paging at them, because the items of the missing parts can be older.
  */
 async function rememberItems(tx: Tx, progress: readonly Progress[]): Promise<void> {
   const watchIds: string[] = [];
@@ -103,7 +103,8 @@ function isWhole(check: Check, stored: readonly Check[]): boolean {
 
 /**
  * Moves watches to their next tick. Never moves a watch back: a newer check can have been recorded meanwhile. If the
- * watch's interval was changed during the check, the next tick uses the new interval.
+ * watch's interval was changed during the check, the next tick keeps its time, unless the new interval ends earlier. If
+ * the search must wait, the new interval is ignored.
  */
 async function moveWatches(tx: Tx, progress: readonly Progress[]): Promise<void> {
   const rows = progress.map(({ watch, checks, seq, nextDueAt, waits, forgotten }) => {

@@ -262,7 +262,7 @@ describe('reading a feed', () => {
         expect(fetched).toMatchObject({
           items: [{}],
           warnings: [
-            `${A}: read 200 s ago and not read again now, because the feed asks to be read only every 300 s`,
+            `${A}: read 200 s ago for another search and not read again now; the feed asks to be read only every 300 s`,
           ],
         });
         await search([A], { now: at(301), intervalSeconds: 3_600, since });
@@ -287,7 +287,7 @@ describe('reading a feed', () => {
         const { fetched } = await search([A], { now: at(seconds), intervalSeconds: 60 });
         expect(fetched).toMatchObject({
           warnings: [
-            `${A}: read every 60 s, as set in the search, although the feed asks to be read only every 3600 s`,
+            `${A}: read every 60 s, the shortest interval of all watches of this search, although the feed asks to be read only every 3600 s`,
           ],
         });
       }

@@ -24,7 +24,10 @@ const STATES = [
   { value: 'retired', label: 'Retired' },
 ];
 
-/** All keywords, with the counts of their recent mentions. */
+/**
+ * The keywords with the chosen name and state, with the counts of their recent mentions. Retired keywords are listed only
+ * if this state is chosen.
+ */
 export function Component() {
   const canEdit = useCanEdit();
   const [params, setParams] = useSearchParams();
@@ -93,7 +96,7 @@ function NoKeyword({ isFiltered }: { isFiltered: boolean }) {
   return (
     <Empty
       icon={Tags}
-      title="No keyword yet"
+      title="No active or paused keyword"
       action={
         <Button component={Link} to="/start">
           Watch a brand
