@@ -38,22 +38,24 @@ export async function catchUp(bus: Bus, durable: Durable, log: Logger): Promise<
 
 /**
  * Returns the messages of a stream in batches of up to 500, oldest first, up to the message that is the last one when
- * the read begins. Yields nothing if there is none. Repeats a request that an outage stopped, because a rebuild of many
- * messages would otherwise begin again.
+ * the read begins. Yields nothing if there is none.
  * @param from the first sequence that is returned
  * @param subjects only messages on these subjects are returned; wildcards are allowed
+ * @param ask makes a request to NATS. By default, a request that an outage stopped is repeated, because a rebuild of many
+ * messages would otherwise begin again
  */
 export async function* batchesOf(
   bus: Bus,
   stream: StreamName,
   from = 1,
   subjects = ALL,
+  ask: <T>(request: () => Promise<T>) => Promise<T> = untilAnswered,
 ): AsyncGenerator<StoredMsg[]> {
-  const { state } = await untilAnswered(() => bus.jsm.streams.info(stream));
+  const { state } = await ask(() => bus.jsm.streams.info(stream));
   let batch: StoredMsg[] = [];
   for (let seq = Math.max(from, state.first_seq); seq <= state.last_seq;) {
     const next = { seq, next_by_subj: subjects };
-    const message = await untilAnswered(() => getMessage(bus, stream, next));
+    const message = await ask(() => getMessage(bus, stream, next));
     if (!message || message.seq > state.last_seq) break;
     batch.push(message);
     seq = message.seq + 1;

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { StoredMsg } from '@nats-io/jetstream';
 import { failpoint } from '#kernel';
 import { batchesOf, type Bus } from '#messaging';
+import { isOutage } from '#outages';
 import type { Database, Tx } from '#postgres';
 import {
   createTablesBeside,
@@ -143,8 +144,10 @@ class Rebuild {
         await this.inTransaction((tx) => this.switchOver(tx));
         return await this.report('done');
       } catch (error) {
-        if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
-        if (Date.now() > deadline)
+        const isLocked = (error as { code?: string }).code === LOCK_NOT_AVAILABLE;
+        const isLate = Date.now() > deadline;
+        if (!isLocked && (isLate || !isOutage(error))) throw error;
+        if (isLate)
           throw new Error(
             `The tables of ${this.projection.name} were in use without a gap for ${SWITCH_WITHIN_MS / 1000} s. The old tables are ` +
               'unchanged. Look for a long transaction in pg_stat_activity, and rebuild again.',
@@ -197,7 +200,8 @@ class Rebuild {
     const { tables, untouched = [] } = this.parts;
     await lockLiveTables(tx, tables, LOCK_WITHIN_MS);
     const left: StoredMsg[] = [];
-    for await (const batch of this.messages()) left.push(...batch);
+    // While this transaction locks the tables, no request is repeated: everything that reads them waits.
+    for await (const batch of this.messages((request) => request())) left.push(...batch);
     const ahead = await this.notInLive(tx, left);
     const purged = await this.purged(tx);
     await useTablesBeside(tx, this.schema);
@@ -215,9 +219,9 @@ class Rebuild {
     failpoint('rebuild-before-commit');
   }
 
-  private messages(): AsyncGenerator<StoredMsg[]> {
+  private messages(ask?: <T>(request: () => Promise<T>) => Promise<T>): AsyncGenerator<StoredMsg[]> {
     const { stream, subjects } = this.projection;
-    return batchesOf(this.bus, stream, this.next, subjects);
+    return batchesOf(this.bus, stream, this.next, subjects, ask);
   }
 
   /** Returns the messages that the live tables have not applied. */

@@ -94,38 +94,51 @@ it('a reservation is kept if its work was finished only a moment ago', async () 
   expect(await reservedIds()).toEqual([reservationId]);
 });
 
-it('a fact that cannot be charged keeps only the reservations of its own stream, and those without a stream', async () => {
-  // Separate from `billing`, whose service also runs this loop.
-  const spec = await openSpecDatabase();
-  const { database } = spec;
-  let explored = 4;
-  const positionOf = (stream: string) => (stream === 'EXPLORES' ? explored : 5);
-  const jsm = {
-    streams: { info: async () => ({ state: { last_seq: 5 } }) },
-    consumers: {
-      info: async (stream: string) => ({
-        ack_floor: { stream_seq: positionOf(stream) },
-        num_pending: 0,
-        num_ack_pending: 5 - positionOf(stream),
-      }),
-    },
-  };
-  const accountId = newId();
-  await fundAccount(database, accountId, 100);
-  const names = new Map<string, string>();
-  for (const stream of ['CHECKS', 'LOOKUPS', 'EXPLORES'] as const)
-    names.set(await reserveForFinishedWork(accountId, database, stream), stream);
-  const ofEarlierRelease = await reserveForFinishedWork(accountId, database);
-  names.set(ofEarlierRelease, 'none');
-  await database.query('UPDATE credit_reservations SET stream = NULL WHERE reservation_id = $1', [
-    ofEarlierRelease,
-  ]);
-  const reservedFor = async () => (await reservedIds(database)).map((id) => names.get(id)).sort();
-  const separate = new ReservationsLoop(database, { jsm } as unknown as Bus, log);
-  for (let n = 0; n < 3; n += 1) await separate.pass();
-  expect(await reservedFor()).toEqual(['EXPLORES', 'none']);
-  explored = 5;
-  await separate.pass();
-  expect(await reservedFor()).toEqual([]);
-  await spec.drop();
-});
+it.each([
+  ['a fact that cannot be charged', 4],
+  ['a stream that cannot be read', 'an error'],
+] as const)(
+  '%s keeps only the reservations of its own stream, and those without a stream',
+  async (_, state) => {
+    // Separate from `billing`, whose service also runs this loop.
+    const spec = await openSpecDatabase();
+    const { database } = spec;
+    let explored: number | 'an error' = state;
+    const positionOf = (stream: string) => {
+      if (stream !== 'EXPLORES') return 5;
+      if (explored === 'an error') throw new Error('no leader');
+      return explored;
+    };
+    const jsm = {
+      streams: { info: async () => ({ state: { last_seq: 5 } }) },
+      consumers: {
+        info: async (stream: string) => ({
+          ack_floor: { stream_seq: positionOf(stream) },
+          num_pending: 0,
+          num_ack_pending: 5 - positionOf(stream),
+        }),
+      },
+    };
+    const accountId = newId();
+    await fundAccount(database, accountId, 100);
+    const names = new Map<string, string>();
+    for (const stream of ['CHECKS', 'LOOKUPS', 'EXPLORES'] as const)
+      names.set(await reserveForFinishedWork(accountId, database, stream), stream);
+    const ofEarlierRelease = await reserveForFinishedWork(accountId, database);
+    names.set(ofEarlierRelease, 'none');
+    await database.query('UPDATE credit_reservations SET stream = NULL WHERE reservation_id = $1', [
+      ofEarlierRelease,
+    ]);
+    const reservedFor = async () => (await reservedIds(database)).map((id) => names.get(id)).sort();
+    const separate = new ReservationsLoop(database, { jsm } as unknown as Bus, log);
+    for (let n = 0; n < 3; n += 1) {
+      const [pass] = await Promise.allSettled([separate.pass()]);
+      expect(pass.status).toBe(n > 0 && state === 'an error' ? 'rejected' : 'fulfilled');
+    }
+    expect(await reservedFor()).toEqual(['EXPLORES', 'none']);
+    explored = 5;
+    await separate.pass();
+    expect(await reservedFor()).toEqual([]);
+    await spec.drop();
+  },
+);
