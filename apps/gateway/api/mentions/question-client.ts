@@ -10,8 +10,8 @@ import type { Logger } from '#telemetry';
 import { CommandClient } from '#transport';
 
 /**
- * Maximum time for the embedding of a question. The embedding takes milliseconds with the local model, and seconds with
- * an external service.
+ * Maximum time for the embedding of a question, which takes milliseconds with the local model and seconds with an
+ * external service, and for its charge, which waits up to 15 s for NATS.
  */
 const TIMEOUT_MS = 30_000;
 
@@ -63,6 +63,7 @@ export class QuestionClient {
           texts: texts.length,
           answered,
         }),
+        TIMEOUT_MS,
       );
     const found = await search(question).catch(async (error: unknown) => {
       // If the release fails too, the reservation expires within minutes.
