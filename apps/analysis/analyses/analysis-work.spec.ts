@@ -115,6 +115,19 @@ describe('the classes of mentions', () => {
     expect((await run('classify', [mention('a')], model, { classes })).labels).toHaveLength(1);
   });
 
+  it('are not asked of the model for a mention without text, because it gets an error', async () => {
+    const asked: string[] = [];
+    const model = modelOf((text) => {
+      asked.push(text);
+      return { class: 'y', confidence: 0.9 };
+    });
+    expect(await run('classify', [mention('a', ''), mention('b')], model, { classes })).toEqual({
+      labels: [{ mentionId: 'b', class: 'y', confidence: 0.9 }],
+      errors: [{ mentionId: 'a', code: 'NO_TEXT' }],
+    });
+    expect(asked).toEqual(['text of b']);
+  });
+
   describe('if the embeddings server refuses the names of all classes', () => {
     const refusing = {
       ...mentions,

@@ -103,8 +103,8 @@ export class AnalysisWork {
   }
 
   /**
-   * Classifies mentions. A language model, if there is one, reads each mention. The local model classifies the mentions
-   * for which the language model gave no answer.
+   * Classifies mentions. A language model, if there is one, reads each mention with text. The local model classifies the
+   * mentions for which the language model gave no answer.
    * @throws EmbeddingsUnavailable also if no class has a vector and the language model gave no answer for a mention
    */
   private async classify(
@@ -114,11 +114,11 @@ export class AnalysisWork {
     const { classes, instruction } = command;
     const vectors = await this.mentions.vectors(classes);
     return this.local(mentions, async (withVectors) => {
-      const values = await this.readIfAvailable(
-        mentions.map(asModelInput),
-        classReading(classes, instruction),
-      );
-      const read = new Map(mentions.map(({ id }, n) => [id, values[n]]));
+      const usable = new Set(withVectors.map(({ id }) => id));
+      // A mention without a vector has an error already, so the model's answer would be lost.
+      const asked = mentions.filter(({ id }) => usable.has(id));
+      const values = await this.readIfAvailable(asked.map(asModelInput), classReading(classes, instruction));
+      const read = new Map(asked.map(({ id }, n) => [id, values[n]]));
       const unread = withVectors.filter(({ id }) => !read.get(id));
       if (unread.length > 0 && vectors.every((one) => one === undefined))
         throw new EmbeddingsUnavailable('the embeddings server refuses the names of all classes');
