@@ -151,8 +151,18 @@ describe('the classes of mentions', () => {
       await expect(classified(undefined, mention('a'))).rejects.toThrow(EmbeddingsUnavailable);
     });
 
-    it('cannot be found if the model gives no valid answer about one of the mentions', async () => {
-      await expect(classified(onlyA, mention('a'), mention('b'))).rejects.toThrow(EmbeddingsUnavailable);
+    it('come from the model, and a mention without a valid answer of the model gets an error [analyses.errors]', async () => {
+      expect(await classified(onlyA, mention('b'), mention('a'), mention('c', ''))).toEqual({
+        labels: [{ mentionId: 'a', class: 'y', confidence: 0.9 }],
+        errors: [
+          { mentionId: 'c', code: 'NO_TEXT' },
+          { mentionId: 'b', code: 'INVALID_ANSWER' },
+        ],
+      });
+    });
+
+    it('cannot be found if the model gives no valid answer about any mention', async () => {
+      await expect(classified(onlyA, mention('b'), mention('c'))).rejects.toThrow(EmbeddingsUnavailable);
     });
   });
 });

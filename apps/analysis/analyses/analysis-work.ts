@@ -30,6 +30,12 @@ export interface AnalysisResult {
   errors: { mentionId: string; code: string }[];
 }
 
+/** The model's value or an error code for each item. */
+interface Answers<T> {
+  values: (T | undefined)[];
+  codes: (string | undefined)[];
+}
+
 /** Maximum length of a mention's text in a question to the model. */
 const MODEL_CHARACTERS = 4_000;
 const ITEMS_IN_REQUEST = 8;
@@ -80,7 +86,7 @@ export class AnalysisWork {
     { instruction }: RunAnalysis,
     mentions: readonly AnalysedMention[],
   ): Promise<AnalysisResult> {
-    const values = await this.readIfAvailable(mentions.map(asModelInput), topicReading(instruction));
+    const { values } = await this.readIfAvailable(mentions.map(asModelInput), topicReading(instruction));
     const topics = new Map(mentions.map(({ id }, n) => [id, values[n]]));
     const about = mentions.map((mention) => ({ ...mention, own: topics.get(mention.id) ?? mention.own }));
     return this.local(about, (withVectors) => ({
@@ -92,20 +98,21 @@ export class AnalysisWork {
     mentions: readonly AnalysedMention[],
     work: (
       withVectors: Awaited<ReturnType<AnalysedMentions['withVectors']>>,
-    ) => Omit<AnalysisResult, 'errors'> | Promise<Omit<AnalysisResult, 'errors'>>,
+    ) => Partial<AnalysisResult> | Promise<Partial<AnalysisResult>>,
   ): Promise<AnalysisResult> {
     const withVectors = await this.mentions.withVectors(mentions);
     const done = new Set(withVectors.map(({ id }) => id));
-    const errors = mentions
+    const withoutText = mentions
       .filter(({ id }) => !done.has(id))
       .map(({ id }) => ({ mentionId: id, code: 'NO_TEXT' }));
-    return { ...(await work(withVectors)), errors };
+    const { errors = [], ...result } = await work(withVectors);
+    return { ...result, errors: [...withoutText, ...errors] };
   }
 
   /**
    * Classifies mentions. A language model, if there is one, reads each mention with text. The local model classifies the
-   * mentions for which the language model gave no answer.
-   * @throws EmbeddingsUnavailable also if no class has a vector and the language model gave no answer for a mention
+   * mentions for which the language model gave no answer. If no class has a vector, these mentions get an error.
+   * @throws EmbeddingsUnavailable also if no class has a vector and the language model gave no answer at all
    */
   private async classify(
     command: RunAnalysis,
@@ -113,21 +120,28 @@ export class AnalysisWork {
   ): Promise<AnalysisResult> {
     const { classes, instruction } = command;
     const vectors = await this.mentions.vectors(classes);
+    const hasClassVector = vectors.some((one) => one !== undefined);
     return this.local(mentions, async (withVectors) => {
       const usable = new Set(withVectors.map(({ id }) => id));
       // A mention without a vector has an error already, so the model's answer would be lost.
       const asked = mentions.filter(({ id }) => usable.has(id));
-      const values = await this.readIfAvailable(asked.map(asModelInput), classReading(classes, instruction));
-      const read = new Map(asked.map(({ id }, n) => [id, values[n]]));
-      const unread = withVectors.filter(({ id }) => !read.get(id));
-      if (unread.length > 0 && vectors.every((one) => one === undefined))
+      const { values, codes } = await this.readIfAvailable(
+        asked.map(asModelInput),
+        classReading(classes, instruction),
+      );
+      const unread = withVectors.filter((_, n) => !values[n]);
+      const compared = new Map(
+        hasClassVector ? classify(unread, classes, vectors).map((one) => [one.mentionId, one]) : [],
+      );
+      const labels = withVectors.flatMap(({ id }, n) =>
+        values[n] ? { mentionId: id, ...values[n] } : (compared.get(id) ?? []),
+      );
+      if (labels.length === 0 && withVectors.length > 0)
         throw new EmbeddingsUnavailable('the embeddings server refuses the names of all classes');
-      const compared = new Map(classify(unread, classes, vectors).map((one) => [one.mentionId, one]));
-      const labels = withVectors.flatMap(({ id }) => {
-        const answer = read.get(id);
-        return answer ? { mentionId: id, ...answer } : (compared.get(id) ?? []);
-      });
-      return { labels };
+      const errors = withVectors.flatMap(({ id }, n) =>
+        values[n] || compared.has(id) ? [] : { mentionId: id, code: codes[n] ?? 'FAILED' },
+      );
+      return { labels, errors };
     });
   }
 
@@ -145,7 +159,7 @@ export class AnalysisWork {
     const centre = focus ?? mean((await this.mentions.withVectors(mentions)).map(({ vector }) => vector));
     const points = pointsOf(withText.size, withVectors, centre);
     const items = points.map(({ wordings }) => ({ text: wordings.join('\n') }));
-    const written = await this.readIfAvailable(items, pointReading(instruction));
+    const { values: written } = await this.readIfAvailable(items, pointReading(instruction));
     const rewritten = points.map((point, n) => ({ ...point, text: written[n] ?? point.text }));
     const reader = written.some((one) => one !== undefined) ? 'llm' : 'local';
     const summary = rewritten.length > 0 ? summaryOf(rewritten, reader) : NO_SUMMARY;
@@ -168,20 +182,14 @@ export class AnalysisWork {
     return { outputs, errors };
   }
 
-  /** Returns the model's values; no values if there is no model, or while the model is down. */
-  private async readIfAvailable<T>(
-    items: readonly LlmItem[],
-    reading: LlmReading<T>,
-  ): Promise<readonly (T | undefined)[]> {
-    if (!this.llm?.lane.isAvailable) return [];
-    return (await this.read(items, reading)).values;
+  /** Asks the model as `read` does. Returns no values and no codes if there is no model, or while the model is down. */
+  private async readIfAvailable<T>(items: readonly LlmItem[], reading: LlmReading<T>): Promise<Answers<T>> {
+    if (!this.llm?.lane.isAvailable) return { values: [], codes: [] };
+    return this.read(items, reading);
   }
 
   /** Asks the model about each item. @returns a value or an error code for each item */
-  private async read<T>(
-    items: readonly LlmItem[],
-    reading: LlmReading<T>,
-  ): Promise<{ values: (T | undefined)[]; codes: (string | undefined)[] }> {
+  private async read<T>(items: readonly LlmItem[], reading: LlmReading<T>): Promise<Answers<T>> {
     const { llm } = this;
     // This happens only if the settings of the gateway and of this service differ: otherwise the gateway refuses the
     // command.

@@ -14,8 +14,7 @@ const SHARPNESS = 12;
 /**
  * Gives each mention the class whose name is nearest in meaning to the mention.
  * @param classes the names of the classes
- * @param vectors the vectors of these names, in the same order; at least one if there are mentions. A class
- *   without a vector gets no mention
+ * @param vectors the vectors of these names, in the same order; at least one. A class without a vector gets no mention
  */
 export function classify(
   mentions: readonly MentionWithVector[],
