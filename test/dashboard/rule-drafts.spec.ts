@@ -1,8 +1,11 @@
 import {
   actionCountOf,
   draftOf,
+  isOffered,
+  MAX_ACTIONS,
   newRule,
   ruleOf,
+  withActions,
   type RuleDraft,
 } from '../../apps/dashboard/parts/rules/clauses.js';
 
@@ -77,5 +80,59 @@ describe('a rule in the form', () => {
     ],
   ])('has %i of the actions that the API counts with %s', (count, _, more) => {
     expect(actionCountOf({ ...newRule(), ...more })).toBe(count);
+  });
+
+  it.each<[string, RuleDraft['actions'][number], Partial<RuleDraft>, Partial<RuleDraft>]>([
+    [
+      'three labels beside two other actions',
+      'mark',
+      { actions: ['webhook', 'stop'], labels: ['starred', 'flagged', 'hidden'] },
+      { labels: ['starred', 'flagged'] },
+    ],
+    [
+      'three labels beside three other actions',
+      'mark',
+      { actions: ['notify', 'webhook', 'stop'], labels: ['starred', 'flagged', 'hidden'] },
+      { labels: ['starred'] },
+    ],
+    [
+      'a channel and all channels of the keyword beside three other actions',
+      'notify',
+      {
+        actions: ['webhook', 'mark', 'stop'],
+        labels: ['starred'],
+        channelIds: ['a', 'b'],
+        alsoKeywordChannels: true,
+      },
+      { channelIds: ['a', 'b'], alsoKeywordChannels: false },
+    ],
+  ])(
+    'offers an unchosen action that had %s, and drops the excess when it is chosen',
+    (_, type, before, after) => {
+      const draft = { ...newRule(), ...before };
+      expect(isOffered(draft, type)).toBe(true);
+      const again = withActions(draft, [...draft.actions, type]);
+      expect(again).toEqual({ ...draft, ...after, actions: [...draft.actions, type] });
+      expect(actionCountOf(again)).toBe(MAX_ACTIONS);
+    },
+  );
+
+  it('keeps the labels and channels of an action that is chosen again if they fit', () => {
+    const draft: RuleDraft = {
+      ...newRule(),
+      ...{ actions: ['notify', 'mark'], labels: ['starred', 'flagged'] },
+      ...{ channelIds: ['a'], alsoKeywordChannels: true },
+    };
+    for (const actions of [['mark'], ['notify']] satisfies RuleDraft['actions'][])
+      expect(withActions(withActions(draft, actions), draft.actions)).toEqual(draft);
+  });
+
+  it('offers no action beside four others', () => {
+    const draft: RuleDraft = {
+      ...newRule(),
+      actions: ['notify', 'mark', 'stop'],
+      labels: ['starred', 'flagged'],
+    };
+    expect([isOffered(draft, 'webhook'), isOffered(draft, 'mark')]).toEqual([false, true]);
   });
 });

@@ -180,6 +180,26 @@ export function actionCountOf(draft: RuleDraft): number {
   return ruleOf(draft).then.length + (lacksLabel ? 1 : 0);
 }
 
+/**
+ * Returns the rule with these actions. An action keeps its labels or channels while it is not chosen. If they are too
+ * many when it is chosen again, some of them are dropped, but never the action itself.
+ */
+export function withActions(draft: RuleDraft, actions: RuleDraft['actions']): RuleDraft {
+  const changed = { ...draft, actions };
+  const excess = actionCountOf(changed) - MAX_ACTIONS;
+  const isNew = (type: Action['type']) => actions.includes(type) && !draft.actions.includes(type);
+  if (excess > 0 && isNew('mark'))
+    return { ...changed, labels: draft.labels.slice(0, Math.max(1, draft.labels.length - excess)) };
+  if (excess > 0 && isNew('notify')) return { ...changed, alsoKeywordChannels: false };
+  return changed;
+}
+
+/** Returns whether the action is chosen, or can be chosen without exceeding the maximum. */
+export function isOffered(draft: RuleDraft, type: Action['type']): boolean {
+  const { actions } = draft;
+  return actions.includes(type) || actionCountOf(withActions(draft, [...actions, type])) <= MAX_ACTIONS;
+}
+
 function actionsOf(type: Action['type'], { labels, channelIds, alsoKeywordChannels }: RuleDraft): Action[] {
   if (type === 'mark') return labels.map((label) => ({ type, label }));
   if (type !== 'notify' || channelIds.length === 0) return [{ type }];

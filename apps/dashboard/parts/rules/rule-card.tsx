@@ -20,8 +20,10 @@ import type { Source } from '../../api/types.js';
 import { ClauseFields } from './clause-fields.js';
 import {
   actionCountOf,
+  isOffered,
   MAX_ACTIONS,
   newClause,
+  withActions,
   type Action,
   type ClauseDraft,
   type RuleDraft,
@@ -233,19 +235,17 @@ function Actions({
   const notified = [...(rule.alsoKeywordChannels ? [KEYWORD_CHANNELS.value] : []), ...rule.channelIds];
   const fits = (type: Action['type']) => kind === 'item' || type === 'notify' || type === 'webhook';
   const hasRoomFor = (change: Partial<RuleDraft>) => actionCountOf({ ...rule, ...change }) <= MAX_ACTIONS;
-  const isOffered = (type: Action['type']) =>
-    actions.includes(type) || hasRoomFor({ actions: [...actions, type] });
   return (
     <Checkbox.Group
       label="Then"
       description={actionCountOf(rule) < MAX_ACTIONS ? NOTIFY_TEXT : `${NOTIFY_TEXT} ${FULL_TEXT}`}
       error={error}
       value={actions}
-      onChange={(chosen) => set({ actions: chosen as Action['type'][] })}
+      onChange={(chosen) => set(withActions(rule, chosen as Action['type'][]))}
     >
       <Group mt="xs" gap="lg" align="center">
         <Group gap="xs">
-          <Checkbox value="notify" label="Notify" disabled={!isOffered('notify')} />
+          <Checkbox value="notify" label="Notify" disabled={!isOffered(rule, 'notify')} />
           {actions.includes('notify') && (
             <MultiSelect
               size="xs"
@@ -269,10 +269,10 @@ function Actions({
             />
           )}
         </Group>
-        <Checkbox value="webhook" label="Send to the webhook" disabled={!isOffered('webhook')} />
+        <Checkbox value="webhook" label="Send to the webhook" disabled={!isOffered(rule, 'webhook')} />
         {fits('mark') && (
           <Group gap="xs">
-            <Checkbox value="mark" label="Label" disabled={!isOffered('mark')} />
+            <Checkbox value="mark" label="Label" disabled={!isOffered(rule, 'mark')} />
             {actions.includes('mark') && (
               <MultiSelect
                 size="xs"
@@ -292,7 +292,7 @@ function Actions({
           <Checkbox
             value="stop"
             label="Stop: drop the mention, and check no further rule"
-            disabled={!isOffered('stop')}
+            disabled={!isOffered(rule, 'stop')}
           />
         )}
       </Group>
