@@ -5,8 +5,8 @@ import { loadChdb, type ChdbAnswer, type ChdbHandle, type ChdbNative } from './c
 import { ClickhouseException, fromEngineError } from './clickhouse-exception.js';
 
 /**
- * Maximum number of concurrent statements. Each statement uses one of libuv's threads. As many threads again stay free,
- * because KILL QUERY could not start without a free thread.
+ * Maximum number of concurrent statements. Each statement uses one of libuv's threads. At least half of the threads stay
+ * free (if there are two or more), because KILL QUERY could not start without a free thread.
  */
 const MAX_RUNNING_STATEMENTS = Math.min(
   8,

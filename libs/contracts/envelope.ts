@@ -138,7 +138,7 @@ export interface ChannelDisabled {
   url?: string;
   /** A text for people. */
   reason: string;
-  /** Failed attempts in a row. */
+  /** Failed attempts in a row; 1 for a channel whose destination no longer exists. */
   failures: number;
   /** Null if the last attempt got no response. */
   lastStatusCode: number | null;

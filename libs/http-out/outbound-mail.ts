@@ -109,7 +109,8 @@ export function createOutboundMail({ url, from, requireTls }: OutboundMailOption
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  // The queue inside `transport` sends mails even after their deadline. With `MailTurns`, that queue is always empty.
+  // The queue inside `transport` sends mails even after their deadline. `MailTurns` keeps that queue empty, unless a mail
+  // still uses its connection after its deadline.
   const turns = new MailTurns(CONNECTIONS);
   const sender = from || `Earshot <earshot@${host.includes('.') && isIP(host) === 0 ? host : 'localhost'}>`;
   return {

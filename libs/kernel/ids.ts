@@ -71,7 +71,8 @@ export function endpointIdOf(accountId: string, url: string): string {
 }
 
 /**
- * Returns true if the text is a UUID of RFC 9562: 32 hexadecimal digits with hyphens, with a valid version and variant.
+ * Returns true if the text is a UUID of RFC 9562: 32 hexadecimal digits with hyphens, with a valid version and variant,
+ * or all digits 0, or all digits f.
  */
 export function isId(text: string): boolean {
   return validate(text);

@@ -10,7 +10,8 @@ import { WordIndex } from './word-index.js';
 /**
  * The terms of one search. The search requires the query and any one of the terms. A query or a term that is empty or
  * has only spaces is ignored. A search with neither a query nor terms matches every post, and so does every search in
- * mode `platform`. A search matches no post if its query, or each of its terms, has only invisible characters.
+ * mode `platform`. In every mode, a search matches no post if its query, or each of its terms, has only invisible
+ * characters.
  */
 export interface SearchTerms {
   /** The caller's name for the search. */
@@ -42,7 +43,7 @@ export interface FoundTerm {
 /** A search that a post matches. */
 export interface SearchMatch {
   key: string;
-  /** Ordered by field (title first), then by position. Empty only if the search requires no term. */
+  /** Ordered by field (title first), then by position. Empty only if the search requires neither a query nor a term. */
   matches: FoundTerm[];
 }
 

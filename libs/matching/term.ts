@@ -24,8 +24,8 @@ export function isInvisible(text: string): boolean {
 }
 
 /**
- * Returns the terms of a search in the form that identifies the search: folded, without blanks and repetitions, sorted
- * by code unit.
+ * Returns the terms of a search in the form that identifies the search: folded, without blank terms and repetitions,
+ * sorted by code unit.
  */
 export function canonicalTerms(terms: readonly string[]): string[] {
   return [...new Set(terms.map(foldTerm))].filter((term) => term !== '').sort();

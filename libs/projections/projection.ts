@@ -89,7 +89,7 @@ export interface LockedPosition {
   isNew: boolean;
 }
 
-/** Returns the version of a projection that this release knows. */
+/** Returns the version that this release gives to a projection. */
 export function versionOf({ version = 1 }: Pick<Projection, 'version'>): number {
   return version;
 }
@@ -186,8 +186,8 @@ function withContent(projection: Projection, message: ProjectedMessage): ReadMes
 }
 
 /**
- * Returns the message with its content; without it if it cannot be read, because perhaps the message is not applied at
- * all.
+ * Returns the message with its content. If the content cannot be read, returns the message without content: perhaps the
+ * message is not applied at all.
  */
 function readEarly(projection: Projection, message: ProjectedMessage): ProjectedMessage | ReadMessage {
   try {

@@ -52,7 +52,7 @@ export interface CompiledClause {
   /** JSON; empty without a value. */
   valueJson: string;
   check(item: ReadItem): Seen;
-  /** A term that has to be found in the title and the body before `check`. */
+  /** A term that the caller searches for in the title and the body before it calls `check`. */
   term?: { mode: 'word' | 'contains'; value: string };
   /** The arguments with which `check` calls `similarity`. */
   similarTo?: { field: TextField; text: string };

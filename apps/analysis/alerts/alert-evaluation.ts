@@ -203,8 +203,8 @@ export class AlertEvaluation {
 }
 
 /**
- * Returns the start of the first bin that is evaluated, in ms: the bin of the earliest new mention, or 24 hours ago if
- * that is later.
+ * Returns the start of the first bin that is evaluated, in ms: the bin of the earliest new mention, or the bin of 24
+ * hours ago if that is later. Infinity if there is no new mention.
  */
 function sinceOf({ changedFrom = Infinity }: AlertTurn, now: number): number {
   return Math.max(changedFrom, binOf(now - MAX_WINDOW_AGE_MS));

@@ -14,8 +14,8 @@ export const STOP_TIMEOUT_MS = 2000;
 const LATE_MS = 50;
 const SWEEP_MS = 50;
 /**
- * Maximum number of concurrent requests to an endpoint that has not responded yet. Each response doubles this
- * number, up to the limit of an endpoint.
+ * Maximum number of concurrent requests to an endpoint at first, and again after a time without requests to it. Each
+ * response doubles this number, up to the limit of an endpoint.
  */
 const FIRST_ALLOWED = 4;
 
@@ -98,7 +98,8 @@ export class EndpointQueues {
   }
 
   /**
-   * Returns true if each delivery has a late request, or waits for the place of a late request to the same endpoint.
+   * Returns true if each delivery has a late request, or waits for the place of a late request to the same endpoint. A
+   * request is late if it has run for at least `LATE_MS`.
    */
   areLate(deliveries: Iterable<Delivery>): boolean {
     const lateSince = Date.now() - LATE_MS;

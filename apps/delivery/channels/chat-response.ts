@@ -25,8 +25,8 @@ const UNAVAILABLE = 503;
 const DEFAULT_WAIT_MS = 30_000;
 const MAX_WAIT_MS = 24 * 3_600_000;
 /**
- * Minimum wait. An attempt that waits is not counted as failed, so a wait of 0 would repeat the attempt without a
- * pause.
+ * Minimum wait after an error. If an error states a wait, the attempt is not counted as failed, so a wait of 0 would
+ * repeat the attempt without a pause.
  */
 const MIN_WAIT_MS = 1000;
 
@@ -54,7 +54,10 @@ export function chatResultOf(
   };
 }
 
-/** Returns an error code from a body, if the code is one word. No other part of a body is shown. */
+/**
+ * Returns an error code from a body if the code is one word or a number; otherwise an empty text. No other part of a
+ * body is shown.
+ */
 export function errorCode(value: unknown): string {
   return (typeof value === 'string' && /^[\w.-]{1,60}$/.test(value)) || typeof value === 'number'
     ? String(value)

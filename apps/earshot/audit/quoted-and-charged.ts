@@ -69,8 +69,8 @@ interface WatchDay {
 
 /**
  * Returns a fault for each day on which a watch was charged more than its quote allows, and for each watch that was
- * charged more over the whole time. `extraChecks` and `scansBefore` are allowed in addition to the quote. Watches
- * without a stored quote are not compared.
+ * charged more over the whole time. In addition to the quote, a day allows `extraChecks` and `scansBefore`, and the whole
+ * time allows `extraChecks`. Watches without a stored quote are not compared.
  */
 export function quoteFaults(input: AuditInput): string[] {
   const faults: string[] = [];
@@ -125,9 +125,9 @@ function watchDays(
 }
 
 /**
- * Returns the credits for additional checks of a time range. For each of its quoted periods, a range can contain one
- * more check than its length allows. The reason is that the times of checks depend on the search, not on the start of
- * the period. If less than one interval has passed after the previous period, only this fraction of a check is added, so
+ * Returns the credits for additional checks of a time range. In each quoted period, one more check can run than the
+ * length of the period allows, because the times of checks depend on the search, not on the start of the period. If the
+ * period ends less than one interval after the end of the previous period, only this fraction of a check is added, so
  * that many short periods do not allow many checks.
  */
 function extraChecks(quotes: readonly QuotedPeriod[], begin: number, end: number, now: number): number {

@@ -48,7 +48,7 @@ describe('a flood of sign-ins of many addresses from one client', () => {
     // While 500 attempts wait, the next attempt gets a 503. If it is repeated a moment later, it is counted.
     expect(during).toMatchObject({
       outcome: 'unavailable',
-      message: 'too many people sign in at the same time; try again in a few seconds',
+      message: 'too many attempts at the same time; try again in a few seconds',
     });
     expect(await signIn(attempts, 'ada@example.org', '198.51.100.7')).toEqual({ outcome: 'counted' });
   });

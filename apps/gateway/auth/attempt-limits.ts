@@ -104,7 +104,7 @@ export class AttemptLimits {
     const known = this.knownSeconds(names);
     if (known !== undefined) return known;
     if (this.queue.size >= MAX_WAITING)
-      throw Refusal.unavailable('too many people sign in at the same time; try again in a few seconds');
+      throw Refusal.unavailable('too many attempts at the same time; try again in a few seconds');
     const seconds = await this.queue.add(() => this.knownSeconds(names) ?? this.takenSeconds(id, limits));
     return seconds || undefined;
   }

@@ -43,7 +43,7 @@ export class Passwords {
 
   private queued<T>(work: () => Promise<T>): Promise<T> {
     if (this.queue.size >= MAX_WAITING)
-      throw Refusal.unavailable('too many people sign in at the same time; try again in a few seconds');
+      throw Refusal.unavailable('too many attempts at the same time; try again in a few seconds');
     metrics.passwordHashes.add(1);
     return this.queue.add(work) as Promise<T>;
   }

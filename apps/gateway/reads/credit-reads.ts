@@ -199,7 +199,7 @@ const GROUP_COLUMNS: Record<UsageGroup, string> = {
   keyword: 'keyword_id::text',
 };
 
-/** The maximum difference between the clocks of billing's replicas. */
+/** The assumed maximum difference between the clocks of billing's replicas. */
 const CLOCKS_APART_MS = 60_000;
 
 function commonConditions(

@@ -70,8 +70,8 @@ export class Sessions {
   }
 
   /**
-   * Returns the caller of this session; undefined if the session has ended. Nothing is cached, so that the end of a
-   * session applies to the next request in all gateways. The cost is small, because a person sends few requests.
+   * Returns the caller of this session; undefined if the session has ended. The caller is not cached, so that the end of
+   * a session applies to the next request in all gateways. The cost is small, because a person sends few requests.
    */
   async callerOf(token: string): Promise<Caller | undefined> {
     if (!TOKEN.test(token)) return undefined;
@@ -150,8 +150,8 @@ export class Sessions {
 }
 
 /**
- * Returns the token that writes of a session must send in `x-csrf-token`. It is derived from the session's own token,
- * which no page can read, so it need not be stored.
+ * Returns the token that writes of a session must send in `x-csrf-token`. It is derived from the session's own token, so
+ * it need not be stored. Scripts of a page cannot read the session's own token.
  */
 export function csrfTokenOf(token: string): string {
   return createHmac('sha256', token).update('csrf').digest('base64url');

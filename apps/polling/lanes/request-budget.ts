@@ -22,8 +22,8 @@ export class LaneBlocked extends Error {
 /** How long a request can wait, and which limit of requests per minute applies to the request. */
 export interface Pace {
   /**
-   * Maximum time in ms that a request can wait for its turn. Set if a caller waits for the result. If the turn comes
-   * later, the request is refused.
+   * Maximum expected wait of a request for its turn, in ms. Set if a caller waits for the result. A request whose turn
+   * is expected later is refused.
    */
   maxWaitMs?: number;
   /** A separate budget of requests, if the upstream counts them separately; absent: the lane's budget. */
@@ -144,8 +144,8 @@ export class RequestBudget {
   }
 
   /**
-   * Applies the wait that a response asks for, even if the connector ignores this wait. A wait that a server other than
-   * the upstream asks for does not concern the lane.
+   * Applies the wait that a response asks for, even if the connector ignores this wait. Only sources with the backoff
+   * `lane` do this. A wait that a server other than the upstream asks for does not concern the lane.
    */
   private noteAnswer({ status, headers }: Parameters<UpstreamBudget['after']>[0], request: UpstreamRequest) {
     const { foreign } = request;
@@ -163,8 +163,8 @@ export class RequestBudget {
 
   /**
    * Resolves when the budget allows the request.
-   * @throws LaneBlocked if the lane is blocked or stops, or if the turn of the request comes later than `maxWaitMs`;
-   *   UpstreamError `quota_spent` if the daily quota is used up
+   * @throws LaneBlocked if the lane is blocked (and the request has no separate bucket) or stops, or if the expected wait
+   *   is longer than `maxWaitMs`; UpstreamError `quota_spent` if the daily quota is used up
    */
   private async admit({ spends }: UpstreamRequest, { maxWaitMs = Infinity, bucket }: Pace): Promise<void> {
     const refuse = () => this.refuseBlocked(bucket !== undefined);

@@ -203,7 +203,7 @@ async function read(
   } catch (error) {
     // When a lane stops, its requests are cancelled. This is not a fault of the upstream.
     if (error instanceof LaneBlocked || lane.stopped) return { kind: 'blocked' };
-    // An error that a connector does not expect makes one check fail, but does not stop the lane.
+    // An error that a connector does not expect makes the checks of this read fail, but does not stop the lane.
     const fault =
       error instanceof UpstreamError
         ? error

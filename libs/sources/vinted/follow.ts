@@ -136,7 +136,7 @@ class Follower {
     this.recordSighting(one);
   }
 
-  /** Stores a listing that has not changed, and records its first sighting of each day. */
+  /** Stores a listing without a change. Adds a sighting, unless the day already has a sighting or a change. */
   private recordSighting(one: Followed): void {
     const isToday = ({ at }: { at: number }) => dayOf(at) === dayOf(this.now);
     if (one.sightings.some(isToday) || one.changes.some(isToday)) return this.store(one);

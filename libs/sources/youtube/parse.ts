@@ -19,7 +19,7 @@ export interface SearchAnswer {
   warnings: string[];
 }
 
-/** The videos of a page by id, from `videos.list`. Known, deleted and private videos are missing. */
+/** The videos of a page by id, from `videos.list`. Videos that are already known, deleted or private are missing. */
 export type Details = ReadonlyMap<string, JsonRecord>;
 
 /**
