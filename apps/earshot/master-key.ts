@@ -36,7 +36,7 @@ export function readMasterKey(dataDir: string): string | undefined {
   const keys = text.trim().split('\n');
   if (!keys.every((key) => /^[0-9a-f]{64}$/.test(key)))
     throw new SettingsError(
-      `${keyFile(dataDir)} is damaged: it must contain 64 hexadecimal characters. Restore it from your backup.`,
+      `${keyFile(dataDir)} is damaged: each line must have 64 hexadecimal characters. Restore it from your backup.`,
     );
   return keys.join(',');
 }

@@ -33,8 +33,8 @@ export class Tokenizer {
   }
 
   /**
-   * Returns the token ids of a text, empty for a text without visible characters. Any string is accepted: lone
-   * surrogates become unknown characters.
+   * Returns the token ids of a text, empty for a text of only whitespace. Any string is accepted: lone surrogates become
+   * unknown characters.
    */
   encode(text: string): number[] {
     const symbols = symbolsOf(text);

@@ -58,7 +58,10 @@ export interface OutboundMail {
    *   sent, and nothing has failed.
    */
   send(mail: OutboundMailMessage): Promise<MailOutcome | undefined>;
-  /** Closes the connections. Running mails fail. Waiting mails are never sent, and their `send` returns undefined. */
+  /**
+   * Closes the connections, each after its running mail. Waiting mails are never sent, and their `send` returns
+   * undefined.
+   */
   close(): void;
 }
 

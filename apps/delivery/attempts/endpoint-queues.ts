@@ -6,8 +6,7 @@ import type { AttemptCallback, AttemptResult, Delivery } from './delivery.js';
  */
 const SLOW_MS = 250;
 /**
- * How long a stop waits for running attempts, in ms. Attempts that the stop interrupts are repeated after the next
- * start.
+ * How long a stop waits for running attempts, in ms. Attempts that the stop interrupts are repeated later.
  */
 export const STOP_TIMEOUT_MS = 2000;
 /** A batch does not wait longer than this, in ms, for responses before the next batch begins. */

@@ -94,7 +94,7 @@ export class ChannelSender {
     );
   }
 
-  /** Closes the connections to the mail server. Mails that are being sent fail, and their deliveries are retried. */
+  /** Closes the connections to the mail server, each after its running mail. */
   close(): void {
     this.mail?.mail.close();
   }

@@ -26,8 +26,8 @@ const HEADING =
 
 /**
  * Reads `{keywords: [...]}`. Checks that `id` and `name` are texts; the installation checks the other values.
- * @throws Error for a file that is too large or has another form, a keyword without a required key, and two entries for
- * one keyword
+ * @throws Error for a file that is too large or has another form, a keyword without a required key, and two entries with
+ * the same id, or with the same name and no id
  */
 export function readKeywordFile(text: string): FileKeyword[] {
   if (text.length > MAX_FILE_BYTES) throw new Error('the file is larger than 5 MB');
@@ -54,13 +54,16 @@ function readKeyword(entry: unknown, index: number): FileKeyword {
   return { ...(id === undefined ? {} : { id }), body: body as unknown as KeywordBody };
 }
 
-/** Refuses two entries for one keyword, because they would overwrite each other. */
+/**
+ * Refuses two entries with the same id, or with the same name and no id. They would name the same keyword and overwrite
+ * each other.
+ */
 function refuseDuplicates(keywords: readonly FileKeyword[]): void {
   const seen = new Set<string>();
   for (const { id, body } of keywords) {
     const key = id ?? body.name;
     if (seen.has(key))
-      throw new Error(`the file has two keywords ${JSON.stringify(key)}; add an id to distinguish them`);
+      throw new Error(`the file has two keywords ${JSON.stringify(key)}; give each its own id`);
     seen.add(key);
   }
 }

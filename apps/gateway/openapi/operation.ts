@@ -27,7 +27,7 @@ export interface Route {
   alsoAnswers?: Readonly<Record<number, Schema>>;
   /** Responses with other media types than JSON, by media type. */
   files?: Readonly<Record<string, Schema>>;
-  /** Statuses of refusals, in addition to the statuses that every similar route has. */
+  /** Statuses of refusals, in addition to those that `refusalsOf` derives from the method and the path. */
   refusals?: readonly number[];
   /** The route needs no key and has no quota. */
   open?: boolean;

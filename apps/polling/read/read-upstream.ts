@@ -45,7 +45,7 @@ export interface PlannedRead {
 const OVERLAP_MS = 5 * 60_000;
 /** Used as the search key of a read of the feed. */
 const FEED = 'feed';
-/** Maximum number of pages of one read. If it is reached, the check reports a gap. */
+/** Maximum number of pages of one read. If the read needs more pages, the check reports a gap. */
 const PAGE_CAP = 10;
 
 /** Splits the due searches of a lane into reads that need the fewest upstream requests: see `planFetch`. */

@@ -44,8 +44,9 @@ export function moodReading(mood: Mood, contrast: readonly number[] = []): Senti
 
 /**
  * Returns the stance toward the subject. If the text mentions a change to or from the subject, or compares the subject
- * with something, this statement determines the stance. Otherwise the stance is the mood of the whole text. In long
- * texts, it is combined with the mood of the sentences that name the subject.
+ * with something, this statement determines the stance. Several statements that contradict each other make it `mixed`.
+ * Without such a statement, the stance is the mood of the whole text. In long texts, it is combined with the mood of the
+ * sentences that name the subject.
  * @param whole the mood of the whole text
  */
 export function stanceReading({ text, marked }: StanceText, whole: Mood, read: ReadMood): SentimentReading {

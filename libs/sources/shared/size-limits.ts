@@ -55,8 +55,8 @@ export interface CutJson<Value> {
 
 /**
  * Cuts a JSON object to `BODY_BYTES`. It shortens long strings, lists and objects, and removes deep nesting and long
- * keys. A string with the key `title` has the limit of titles at any depth. If the object is still too large, only its
- * strings, numbers, booleans and nulls remain.
+ * keys. A string with the key `title` has the limit of titles at any depth. If the object is still too large, its lists
+ * and nested objects are removed.
  */
 export function cutJson<Value extends object>(value: Value): CutJson<Value> {
   for (const limits of STAGES) {
