@@ -31,7 +31,7 @@ export function isPlan(name: string): name is Plan {
 /**
  * Returns the price of a completed check of the source, in credits. A check of ai_answers costs this price for each
  * engine. A failed check is free.
- * @param coBrands true if each answer is also searched for brands other than the subject; only ai_answers supports this
+ * @param coBrands true if items are also searched for brands other than the subject; only ai_answers charges for this
  */
 export function creditsPerCheck(source: SourceId, coBrands = false): number {
   const rates: Record<string, number> = book.creditsPerCheck;

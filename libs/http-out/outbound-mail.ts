@@ -59,8 +59,8 @@ export interface OutboundMail {
    */
   send(mail: OutboundMailMessage): Promise<MailOutcome | undefined>;
   /**
-   * Closes the connections, each after its running mail. Waiting mails are never sent, and their `send` returns
-   * undefined.
+   * Closes the connections. A connection that is sending a mail is closed after this mail. Waiting mails are never sent,
+   * and their `send` returns undefined.
    */
   close(): void;
 }

@@ -12,7 +12,7 @@ export interface Bus {
   readonly nc: NatsConnection;
   readonly js: JetStreamClient;
   readonly jsm: JetStreamManager;
-  /** For reads of single messages. They fail after 2 s, because their callers can hold locks and connections. */
+  /** For reads of single messages. A read fails after 2 s without an answer: its caller can hold locks and connections. */
   readonly reads: JetStreamManager;
   /**
    * The prefix of the subjects on which this service receives replies. No other service needs the right to read there.

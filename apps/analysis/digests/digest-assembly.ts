@@ -72,7 +72,7 @@ export class DigestAssembly {
     const facts = await Promise.allSettled(
       planned.map(({ turn, period }, n) => this.factOf(turn, period, items[n]!, now)),
     );
-    // Assembling can take a minute. If a keyword is purged meanwhile, no digest of it is stored.
+    // Assembling can take more than a minute. If a keyword is purged meanwhile, no digest of it is stored.
     const before = await this.existing(planned);
     const after = await Promise.allSettled(
       planned.map(async ({ turn, period }, n) => {

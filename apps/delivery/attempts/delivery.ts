@@ -84,8 +84,8 @@ export interface AttemptResult {
   delivered: boolean;
   message: string;
   /**
-   * How long the destination of a channel accepts no messages, in ms (`retryAfterMsOf`). Absent if its response states
-   * no wait.
+   * How long the destination of a channel accepts no messages, in ms (`retryAfterMsOf`). Absent if no such time
+   * is known.
    */
   retryAfterMs?: number | undefined;
   /** Why the destination of a channel no longer exists; absent if the destination exists. */

@@ -13,7 +13,7 @@ export const STOP_TIMEOUT_MS = 2000;
 const LATE_MS = 50;
 const SWEEP_MS = 50;
 /**
- * Maximum number of concurrent requests to an endpoint at first, and again after a time without requests to it. Each
+ * Maximum number of concurrent requests to an endpoint at first, and again when all its requests have ended. Each
  * response doubles this number, up to the limit of an endpoint.
  */
 const FIRST_ALLOWED = 4;

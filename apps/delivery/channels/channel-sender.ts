@@ -94,7 +94,7 @@ export class ChannelSender {
     );
   }
 
-  /** Closes the connections to the mail server, each after its running mail. */
+  /** Closes the connections to the mail server. A connection that is sending a mail is closed after this mail. */
   close(): void {
     this.mail?.mail.close();
   }

@@ -28,7 +28,7 @@ export interface ClaimedReplay extends ReplayCounts {
   status: 'queued' | 'running';
   /** Undefined until the replay has started. */
   matched: number | undefined;
-  /** The last event for which the first attempt was made. */
+  /** The last event that was processed: it got its first attempt, or EVENTS does not contain it. */
   after: Position | undefined;
   upToSeq: number;
   /** The id of this process's claim. */

@@ -162,9 +162,9 @@ export class CreditReads {
   }
 
   /**
-   * Returns conditions on the time, and also on the ledger's sequence, because every index is in the order of the
-   * sequence. The order of the movements can differ from the order of their times only by the difference between the
-   * clocks of the replicas that write them.
+   * Returns conditions on the time, and also on the ledger's sequence, because the indexes that the pages use are in the
+   * order of the sequence. The order of the movements can differ from the order of their times only by the difference
+   * between the clocks of the replicas that write them.
    */
   private async span(
     accountId: string,

@@ -35,9 +35,8 @@ export function resume({ reasons, creditsRemaining }: ResumeCommand, state: Keyw
 }
 
 /**
- * Computes again how many credits a keyword needs after its searches have changed, if it is paused for lack of credits.
- * The keyword needs the credits of its most expensive first check. If the account has these credits, removes this
- * reason of the pause.
+ * If a keyword is paused for lack of credits and its searches have changed, computes again how many credits the keyword
+ * needs: the price of its most expensive first check. If the account has these credits, removes this reason of the pause.
  * @param watches the watches after the change
  * @throws Refusal like `pause`
  */

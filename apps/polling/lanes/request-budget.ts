@@ -144,8 +144,8 @@ export class RequestBudget {
   }
 
   /**
-   * Applies the wait that a response asks for, even if the connector ignores this wait. Only sources with the backoff
-   * `lane` do this. A wait that a server other than the upstream asks for does not concern the lane.
+   * Applies the wait that a response asks for, even if the connector ignores this wait, but only for sources with the
+   * backoff `lane`. A wait that a server other than the upstream asks for does not concern the lane.
    */
   private noteAnswer({ status, headers }: Parameters<UpstreamBudget['after']>[0], request: UpstreamRequest) {
     const { foreign } = request;

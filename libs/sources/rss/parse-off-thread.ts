@@ -11,7 +11,7 @@ import type { ParseBegin, ParseOutcome, ParseTask } from './parse-worker.js';
 interface Threads {
   queue: PQueue;
   pool: Tinypool;
-  /** Maximum processor time. On systems that do not show it for single threads, the maximum time on the clock. */
+  /** Maximum processor time. On systems that do not show it for single threads: maximum duration of the task. */
   timeMs: number;
   memoryMb: number;
 }
