@@ -99,7 +99,8 @@ export function versionOf({ version = 1 }: Pick<Projection, 'version'>): number 
  * nobody locks a position, so the version of the tables does not change meanwhile. Several subjects are locked in
  * alphabetical order, to prevent deadlocks.
  * @param seqs the sequence that is stored for each subject that has no position yet
- * @returns the stored position of each subject; undefined if the tables belong to another release, or for no subjects
+ * @returns the stored position of each subject; undefined if the tables have another version than in this release, or for
+ *   no subjects
  */
 export async function lockPositions(
   tx: Tx,
@@ -123,7 +124,8 @@ export async function lockPositions(
  * Applies messages exactly once, in the order of each subject, within the transaction.
  * @param messages in the order of their sequences
  * @returns for each message: `applied`; `known` if it was applied before; `early` if its predecessor is not applied
- *   yet; `other-version` if the tables belong to another release, which applies the message itself
+ *   yet; `other-version` if the tables have another version than in this release: the release with that version applies
+ *   the message
  * @throws the errors of `apply`, of Postgres, and of `read` for messages that are to be applied
  */
 export async function applyInOrder(

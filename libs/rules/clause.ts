@@ -31,7 +31,7 @@ export interface ReadItem {
   /** The texts of a field, folded. */
   textsOf: TextsOf;
   similarity: Similarity;
-  /** The item's values as JSON, by field, because many clauses read the same field. */
+  /** A cache of the item's values as JSON, by field: many clauses read the same field. */
   shown: Map<string, string>;
 }
 

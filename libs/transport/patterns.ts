@@ -30,7 +30,8 @@ type HandlerOf<F> = <T extends F>(
 
 /**
  * `@MessagePattern` for a command: the method gets the input message and returns the output message. A `Refusal` that
- * it throws reaches the caller unchanged. Any other error reaches the caller as a 500 without the text of the error.
+ * it throws reaches the caller unchanged. An outage reaches the caller as a 503, and any other error as a 500, both
+ * without the text of the error.
  */
 export function CommandPattern<I extends DescMessage, O extends DescMessage>(
   command: CommandType<I, O>,
