@@ -77,7 +77,9 @@ async function findBinaries(): Promise<Binaries> {
   try {
     entry = fromPackage.resolve(name);
   } catch {
-    throw new Error(`no embedded Postgres for ${process.platform} on ${process.arch}: set DATABASE_URL`);
+    throw new Error(
+      `no embedded Postgres for ${process.platform} on ${process.arch} is installed: set DATABASE_URL`,
+    );
   }
   const binaries = (await import(pathToFileURL(entry).href)) as Binaries;
   ensureLibraryLinks(dirname(dirname(entry)));

@@ -164,14 +164,15 @@ function outcomeOf({
     statusCode > 0 ? `the mail server answered ${[statusCode, enhanced].filter(Boolean).join(' ')}` : '';
   const message = isRecipientRefused
     ? `${answer}: it does not accept the address`
-    : answer || (REASONS[code] ?? 'the mail server could not be reached');
+    : answer || (REASONS[code] ?? 'the connection to the mail server failed');
   return { accepted: false, statusCode, isRecipientRefused, message };
 }
 
+/** The texts for errors without a reply of the server, by nodemailer's code. */
 const REASONS: Readonly<Record<string, string>> = {
-  ETLS: 'the mail server does not offer TLS as required (SMTP_REQUIRE_TLS)',
-  EAUTH: 'the mail server refused the user or the password of SMTP_URL',
-  EENVELOPE: 'the mail server refused the sender or the recipient',
-  EMESSAGE: 'the mail server refused the mail',
+  ETLS: 'TLS with the mail server could not be started',
+  EAUTH: 'the user and the password of SMTP_URL do not fit the sign-in of the mail server',
+  EENVELOPE: 'the address of the sender or the recipient is not valid',
+  EMESSAGE: 'the mail is empty, or larger than the mail server accepts',
   ETIMEDOUT: 'the mail server did not answer in time',
 };
