@@ -62,7 +62,7 @@ const WITHOUT_EFFECT: readonly {
     isUsed: ({ webhookMode, rules }) =>
       webhookMode === 'rules' &&
       !rules.some(({ enabled, then }) => enabled && then.some(({ type }) => type === 'webhook')),
-    message: 'no enabled rule has the action webhook: this mode sends no events',
+    message: 'no enabled rule has the action webhook: this mode sends no mentions',
   },
   {
     path: 'webhookEvents',
