@@ -65,7 +65,7 @@ export interface Installation {
 }
 
 /**
- * Starts the stores that have no address, then all six services in this process.
+ * Starts the stores whose addresses are not set, then all six services in this process.
  * @param signal cancels the start; everything that was started is stopped before the function throws
  */
 export async function startInstallation(

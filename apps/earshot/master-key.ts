@@ -16,8 +16,8 @@ export async function masterKeyIn(dataDir: string, hasSecrets: () => Promise<boo
   if (known !== undefined) return known;
   if (await hasSecrets())
     throw new SettingsError(
-      `${keyFile(dataDir)} is missing, and the stores contain secrets that were encrypted with it. ` +
-        'Restore it from your backup, or set MASTER_KEY. A new key cannot decrypt them: nothing was changed.',
+      `${keyFile(dataDir)} is missing, and the stores contain secrets. Restore it from your backup, or set ` +
+        'MASTER_KEY to the key that encrypted the secrets. A new key cannot decrypt them: nothing was changed.',
     );
   const key = newKey();
   writeKeys(dataDir, [key]);

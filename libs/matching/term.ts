@@ -6,9 +6,10 @@ import type { FoldedText } from './fold.js';
 const folder = new Folder();
 
 /**
- * Returns the form in which terms are compared and hashed: trimmed, case-folded, canonically composed, whitespace runs
- * as one space. Two terms with the same form match the same texts. Empty if nothing visible remains. Change the results
- * of this function only with great care: stored criteria hashes are derived from them.
+ * Returns the form in which terms are compared and hashed: folded (see `Folder.fold`: case, accents as composed
+ * characters, whitespace, dashes, invisible characters), then trimmed. Two terms with the same form match the same
+ * texts. Empty if nothing visible remains. Change the results of this function only with great care: stored criteria
+ * hashes are derived from them.
  */
 export function foldTerm(term: string): string {
   const folded = folder.fold(term);

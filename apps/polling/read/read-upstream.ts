@@ -48,7 +48,10 @@ const FEED = 'feed';
 /** Maximum number of pages of one read. If the read needs more pages, the check reports a gap. */
 const PAGE_CAP = 10;
 
-/** Splits the due searches of a lane into reads that need the fewest upstream requests: see `planFetch`. */
+/**
+ * Splits the due searches of a lane into reads that need the fewest upstream requests: see `planFetch`. While the feed is
+ * frozen, returns only a read that tests the feed: see `probe`.
+ */
 export function planReads(
   lane: Lane,
   due: readonly DueSearch[],
