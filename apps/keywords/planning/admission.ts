@@ -226,8 +226,8 @@ export function startCreditsOf(watches: readonly Watch[]): number {
 
 /**
  * Requires that the credits cover the first check of each watch.
- * @throws Refusal `not-covered` `INSUFFICIENT_CREDITS` with the missing credits, `unavailable` until the account's
- * ledger is open
+ * @throws Refusal `not-covered` `INSUFFICIENT_CREDITS` that names the needed and the remaining credits, `unavailable`
+ * until the account's ledger is open
  */
 export function requireCredits(balance: Balance | undefined, watches: readonly Watch[]): void {
   if (!balance) throw Refusal.unavailable('the credits of the account are not known yet; try again');
