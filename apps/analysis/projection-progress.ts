@@ -42,8 +42,8 @@ class ProjectionProgress {
     // If everything is acknowledged, the floor can be behind the last acknowledged message.
     const isIdle = num_pending + num_ack_pending === 0;
     const appliedSeq = isIdle ? Math.max(ack_floor.stream_seq, delivered.stream_seq) : ack_floor.stream_seq;
-    // The first request is two minutes old and no later request has ended the wait, so another replica has done the
-    // work.
+    // If the first request is two minutes old and no later request has ended the wait, another replica has probably
+    // done the work.
     for (const [work, { since }] of this.waiting) if (now >= since + 2 * WAIT_MS) this.waiting.delete(work);
     return (work) => {
       const { seq, since } = this.waiting.get(work) ?? { seq: lastSeq, since: now };

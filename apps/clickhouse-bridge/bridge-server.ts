@@ -23,8 +23,8 @@ import {
 
 const DEFAULT_FORMAT = 'TabSeparated';
 /**
- * A result up to this size is read as a whole, outside the event loop. If a result is larger, the query runs again, and
- * its result is read in pieces.
+ * A result up to this size is read as a whole, outside the event loop. If a larger result can be read in pieces, the
+ * query runs again for that. All other results are read as a whole.
  */
 const MAX_WHOLE_RESULT_BYTES = 16 * 1024 * 1024;
 /**

@@ -34,7 +34,10 @@ export interface MentionRow {
   lang: string | null;
   published_at: string | null;
   backfilled: boolean;
-  /** True if alerts never count the mention, because the time at which it appeared is unknown or too long ago. */
+  /**
+   * True if alerts never count the mention, because the time at which it appeared is unknown, or was 90 days or more
+   * before it was found.
+   */
   never_counted: boolean;
   /** JSON: `[{term, field, start, end}]` */
   matches: string;
@@ -178,7 +181,7 @@ export interface ActivityRow {
   /** The period that a check read, if the check did not fail. `window_from` is null for a first scan. */
   window_from?: string | null;
   window_to?: string | null;
-  /** True if more was published in the period than the check could read. */
+  /** True if items of the period can be missing, for example because there were more than the check could read. */
   gap?: boolean;
 }
 

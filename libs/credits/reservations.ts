@@ -295,8 +295,8 @@ export async function dropExpired(database: Database): Promise<void> {
  * Deletes reservations of work that was done before the instant and that will never be charged. The facts of this work
  * were not stored after all, or were purged before they were charged. The caller guarantees that everything that the
  * stream contained at the instant has been charged.
- * @param stream only reservations of work whose facts are in this stream. `unknown`: only reservations of the release
- *   before streams were stored; then the guarantee must apply to all streams
+ * @param stream only reservations of work whose facts are in this stream. `unknown`: only reservations without a
+ *   stored stream, which an older release has made; then the guarantee must apply to all streams
  */
 export async function dropNeverCharged(
   database: Database,
@@ -315,7 +315,7 @@ export async function nowOf(database: Database): Promise<Date> {
   return rows[0]?.now ?? new Date();
 }
 
-/** Deletes the reservations that meet the condition, except those that another transaction is settling or extending. */
+/** Deletes the reservations that meet the condition, except those that another transaction has locked. */
 async function dropWhere(database: Database, condition: string, values: string[]): Promise<void> {
   for (let dropped = DROPPED_AT_ONCE; dropped === DROPPED_AT_ONCE;) {
     const [, count]: [unknown, number] = await database.query(

@@ -175,7 +175,7 @@ async function appliedByOthers(tx: Tx, projection: Projection, message: Projecte
     if (Date.now() > deadline)
       throw new Outage(
         'Postgres',
-        `the tables of ${projection.name} belong to another release, which is not running`,
+        `the tables of ${projection.name} belong to another release, which has not applied the decision in time`,
       );
     await wait(APPLIED_POLL_MS);
   }

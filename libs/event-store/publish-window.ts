@@ -24,7 +24,7 @@ const ANSWERS_WITHIN_MS = 15_000;
 
 /** The result of publishing a window of messages. */
 export interface WindowResult<T> {
-  /** Messages that were not stored for another reason than those in `conflicting`, or whose result is unknown. */
+  /** Messages that the server refused for a reason that is not a conflict, and messages whose result is unknown. */
   unanswered: T[];
   /**
    * Messages with an `expectedSeq` that this call has not stored, because `expectedSeq` is wrong or because their id

@@ -112,7 +112,7 @@ const MAX_MESSAGE_BYTES = 900 * 1024;
 
 /**
  * Refuses more bytes than a message can have (900 KiB); otherwise does nothing.
- * @param what the subject of the refusal's text, for example `the request`
+ * @param what names in the text what is too large, for example `the request`
  * @param remedy advice for the caller
  * @throws Refusal `too-large`
  */

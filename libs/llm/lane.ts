@@ -78,7 +78,7 @@ const MAX_WAIT_MS = 60_000;
 /**
  * Limits the requests to the language model: how many are sent at the same time, and how many per minute. Sends no
  * request while the server has asked to wait. A server that is down is tested after each wait, with one request at a
- * time, until one succeeds. With shared turns, all processes together share one budget.
+ * time, until a request shows that the server works. With shared turns, all processes together share one budget.
  */
 export class LlmLane {
   private readonly queue: PQueue;
@@ -118,7 +118,7 @@ export class LlmLane {
     return !this.isDown || this.blockedForMs === 0;
   }
 
-  /** True after several failures in a row, until the next success. */
+  /** True after several failures in a row, until a request shows that the server works. */
   get isDown(): boolean {
     return this.failures >= DOWN_AFTER;
   }

@@ -63,8 +63,8 @@ export class Folder implements FoldedText {
   }
 
   /**
-   * Handles the common case, in which one unit becomes one unit. Stops before a unit that needs more work, and returns
-   * the position of that unit.
+   * Handles the common case, in which one unit becomes one unit. Stops before a character that needs more work, or when
+   * the arrays are full. Returns the position at which it stopped.
    */
   private takeSimple(text: string, from: number): number {
     const { units, kinds, starts, ends } = this;

@@ -162,7 +162,8 @@ class DurableLoop implements RunningDurable {
     const deliveries = message.info.deliveryCount;
     this.log.error({ err: error, subject: message.subject, seq: message.seq, deliveries }, 'handler failed');
     const { inOrder, stream } = this.durable;
-    // A retried decision would be stored a second time and change the state again, so no decision is parked.
+    // Retrying a parked message stores the message a second time. A decision would then change the state twice, so no
+    // decision is parked.
     const mayPark = !inOrder && !STREAMS[stream].decisions;
     if (deliveries >= PARK_AFTER_DELIVERIES && mayPark && !isOutage(error))
       return park(error instanceof Error ? error.message : String(error));

@@ -19,8 +19,8 @@ export interface ConsumerOptions {
    */
   lingerMs?: number;
   /**
-   * The minimum time between two batches, in ms, default 0; a full batch does not wait. A single message after a pause
-   * waits only for `lingerMs`, and many messages in a row are written in few batches.
+   * The minimum time between two batches, in ms, default 0; a full batch does not wait. A message that
+   * arrives after a quiet time waits only for `lingerMs`. Many messages in a row are written in few batches.
    */
   everyMs?: number;
   /**

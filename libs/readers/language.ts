@@ -1,7 +1,7 @@
 import { eld } from 'eld/extrasmall';
 import { normalised } from './text/clean.js';
 
-/** If a text has fewer letters than this, its language is not detected. */
+/** If a text has fewer letters than this, its language is not detected from its words. Its script can still show it. */
 const MIN_LETTERS = 12;
 /** If a text has at least this many letters, a detected language can replace the declared language. */
 const SURE_LETTERS = 60;
@@ -83,7 +83,8 @@ function scriptOf(words: string, letters: number): ReadonlySet<string> | undefin
   if (letters === 0) return undefined;
   for (const { script, languages } of SCRIPTS) {
     const found = words.match(script)?.length ?? 0;
-    // About half of the characters of a Japanese text are Han characters.
+    // About half of the characters of a Japanese text are Han characters. So for the scripts that Japanese uses, more
+    // than a quarter of the letters is enough.
     if (found * (languages.has('ja') ? 4 : 2) > letters) return languages;
   }
   return undefined;

@@ -53,7 +53,7 @@ export function channelMailTasks(scene: ChannelsScene): void {
       expect(oneClick.status).toBe(200);
       expect(await read(made.id)).toMatchObject({
         state: 'disabled',
-        disabledReason: 'every address has unsubscribed',
+        disabledReason: 'every address has unsubscribed or was refused',
         addresses: [{ state: 'unsubscribed' }],
       });
       expect((await browse(unsubscribe.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')))).status).toBe(

@@ -66,7 +66,10 @@ function spikeLevel(totals: readonly number[], deviations: number): Omit<Level, 
   return { baseline: mean(totals), threshold: Math.max(MIN_SPIKE_MENTIONS, Math.ceil(reached)) };
 }
 
-/** Returns the total of each window that at least one search covered. For each other search, its mean is added. */
+/**
+ * Returns the total of each window that at least one search covered. For a search that did not cover the window, its
+ * mean is added.
+ */
 function totalsOf(windows: readonly Counts[], searches: readonly number[]): number[] {
   const means = new Map(searches.map((n) => [n, mean(knownOf(windows, n))]));
   return windows

@@ -188,7 +188,7 @@ function unsubscribed(address: string, state: Live): ChannelEvent[] {
   if (state.addresses.get(address) === 'unsubscribed') return [];
   return [
     event({ case: 'addressUnsubscribed', value: { address } }),
-    ...disabledWithout(address, state, 'every address has unsubscribed', 0),
+    ...disabledWithout(address, state, 'every address has unsubscribed or was refused', 0),
   ];
 }
 

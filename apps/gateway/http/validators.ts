@@ -173,7 +173,7 @@ export function jsonSizeFault(value: unknown, kibibytes: number): string | undef
 const MAX_URL_LENGTH = 2048;
 const URL_SCHEMA: Schema = { type: 'string', maxLength: MAX_URL_LENGTH };
 
-/** Requires an http or https address of at most 2,048 characters, without a user name and a password. */
+/** Requires an http or https address of at most 2,048 characters, without a user name or password, and not with port 0. */
 export function HttpUrl(): PropertyDecorator {
   return Check(httpUrlFault, { ...URL_SCHEMA, minLength: 1 });
 }

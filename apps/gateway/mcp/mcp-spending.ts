@@ -10,7 +10,7 @@ export const MCP_DAILY_CREDITS = Symbol('credits per key and day through MCP');
 const TODAY = `(now() AT TIME ZONE 'UTC')::date`;
 const KEPT_DAYS = 7;
 
-/** A call that changes something. All calls with the same id are charged to the limit only once. */
+/** A call that changes something. All calls with the same id are counted only once. */
 interface CountedCommand {
   day: string;
   credits: number;
@@ -144,7 +144,7 @@ export class McpSpending {
       [key.id, credits, limit],
     );
     if (row) return row.day;
-    // This statement uses the connection of the transaction. If callers held all connections and each waited for a
+    // If there is a transaction, this statement uses its connection. If callers held all connections and each waited for a
     // second one, they would block each other.
     const spent = await spentToday(tx, key.id);
     const setBy = key.mcpDailyCredits === null ? 'setting MCP_DAILY_CREDITS' : 'the limit of this key';

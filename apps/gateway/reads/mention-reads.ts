@@ -105,7 +105,7 @@ export class MentionReads {
 
   /**
    * Returns the stored mentions of these events, by the ids of the events; undefined for a mention that the filter
-   * leaves out. Ids of events that are not stored are absent.
+   * leaves out, or whose keyword was purged. Ids of events that are not stored are absent.
    * @param events at least one
    */
   async live(

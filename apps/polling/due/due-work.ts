@@ -25,8 +25,8 @@ export interface DueWatch {
 export interface ClaimedSearch {
   searchKey: string;
   /**
-   * The id of the claim (a UUID). If another replica has claimed the search meanwhile, a late replica neither ends nor
-   * extends this other claim. It still records its check, the state of the search and the due time (`settle`).
+   * The id of the claim (a UUID). If another replica has claimed the search meanwhile, the earlier replica neither ends
+   * nor extends the new claim. But it still records its checks, the state of the search and the due time (`settle`).
    */
   claim: string;
 }
@@ -186,8 +186,8 @@ export async function settle(
 }
 
 /**
- * Returns for each source with a scheduled search for how many seconds its most overdue search has been due; 0 if no
- * search is due.
+ * For each source with a scheduled search, returns how many seconds ago its most overdue search was due; 0 if no search
+ * is due.
  */
 export async function lateness(database: Database): Promise<{ source: string; seconds: number }[]> {
   return database.query(

@@ -88,7 +88,7 @@ export class ExploreWorker {
     const job = await claimJob(this.database, this.lane.source);
     if (!job) return false;
     const waitedMs = systemClock.now().getTime() - job.createdAt.getTime();
-    if (waitedMs > MAX_WAIT_MS) await this.fail(job, 'the source did not answer within 30 minutes');
+    if (waitedMs > MAX_WAIT_MS) await this.fail(job, 'there was no answer from the source within 30 minutes');
     else if (this.lane.budget.blockedForMs > 0) await this.blocked(job);
     else if (!this.isIdle() && waitedMs < BEHIND_CHECKS_MS) await giveJobBack(this.database, job, NOT_YET_MS);
     else await this.ask(job);

@@ -17,7 +17,10 @@ import { seenByAll } from '../record/seen-items.js';
 import type { Lane } from './lane.js';
 import { ReadRunner } from './read-runner.js';
 
-/** Maximum number of searches in one claim, if one read or request can serve several searches. */
+/**
+ * Maximum number of searches in one claim, if one read or request can serve several searches, or if the lane waits and
+ * only failed checks are recorded.
+ */
 const FEED_CLAIM = 2000;
 /**
  * The first claim of a lane is smaller: after a restart much is due, and the first result should not wait for all of
@@ -25,8 +28,9 @@ const FEED_CLAIM = 2000;
  */
 const FIRST_CLAIM = 100;
 /**
- * Limits the separate reads that wait for the lane: to the number of requests that the lane's budget allows in this
- * number of minutes. This time must be shorter than `MAX_WAIT_MS`.
+ * If one read or request can serve several searches, this limits the separate reads that wait for the lane: to the
+ * number of requests that the lane's budget allows in this number of minutes, but at least to the number of concurrent
+ * requests. This time must be shorter than `MAX_WAIT_MS`.
  */
 const BACKLOG_MINUTES = 1;
 /**
@@ -259,7 +263,7 @@ export class LaneWorker {
 
   /**
    * Extends claims and reservations, because a read can take longer than a claim. Without an extension, another replica
-   * would repeat the read, and other work would spend the reserved credits.
+   * could repeat the read, and other work could spend the reserved credits.
    */
   private async extendClaims(): Promise<void> {
     try {

@@ -95,9 +95,7 @@ export function failedCheck(
   });
 }
 
-/**
- * Builds the check of one watch whose account could not pay, so that no request was sent. The next tick tries again.
- */
+/** Builds the check of one watch whose account could not pay, so that no request was sent. */
 export function unpaidCheck(
   search: DueSearch,
   watch: DueWatch,

@@ -43,7 +43,7 @@ const KEPT_POSTS = 50_000;
 
 /**
  * All published posts. Time changes only with the clock: posts that are due are created at the next access. The same
- * options and the same start always give the same invented posts at the same times.
+ * options and the same start give the same invented posts at the same times, if no test adds or removes posts.
  */
 export class World {
   readonly startedAt: number;
@@ -65,7 +65,7 @@ export class World {
     }
   }
 
-  /** Returns all posts of one source up to now, oldest first. Read-only. */
+  /** Returns all kept posts of one source up to now, oldest first. Read-only. */
   posts(source: SourceId): readonly SimPost[] {
     this.advance(source);
     return this.bySource.get(source)!;
@@ -187,7 +187,10 @@ export class World {
     };
   }
 
-  /** Makes a comment the reply to one of the last eight posts of its community, or to a reply of that post. */
+  /**
+   * Makes a comment the reply to one of the last eight posts of its community, or to a reply of that post. If the
+   * community has no post, an invented post is added first.
+   */
   private attach(post: SimPost, random: Random): void {
     const roots: SimPost[] = [];
     const posts = this.bySource.get(post.source)!;

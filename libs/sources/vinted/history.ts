@@ -11,7 +11,7 @@ export interface History {
   scannedAt: number;
   /** Changes before this time can be missing in the history. */
   missedUntil?: number | undefined;
-  /** The list of each phrase. */
+  /** By phrase (a text that Vinted is asked for): the listings that Vinted returned for it. */
   lists: ReadonlyMap<string, KnownList>;
   followed: ReadonlyMap<string, Followed>;
 }

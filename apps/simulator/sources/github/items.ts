@@ -67,7 +67,10 @@ export function repositoryNameOf(post: SimPost): string {
   return post.community.includes('/') ? post.community : `${post.community || 'acme'}/rocket`;
 }
 
-/** Returns the login of the post's author: the name, with hyphens in place of all other characters. */
+/**
+ * Returns the login of the post's author: the name, with one hyphen in place of each run of characters that are not
+ * letters, digits or square brackets.
+ */
 export function loginOf({ author }: SimPost): string {
   return author.replace(/[^A-Za-z0-9[\]]+/g, '-');
 }
@@ -227,7 +230,7 @@ export function userOf(login: string): GithubAccount {
   };
 }
 
-/** Returns the main language of a repository. */
+/** Returns the main language of a repository; empty for other items. */
 export function languageOf(post: SimPost): string {
   return post.kind === 'repository' ? pick(seededRandom('language', post.id), LANGUAGES) : '';
 }
