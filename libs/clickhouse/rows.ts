@@ -178,7 +178,7 @@ export interface ActivityRow {
   /** Only for an attempt to a channel and for a disabled channel; otherwise absent or `NO_ID`. */
   channel_id?: string;
   channel_kind?: string;
-  /** The period that a check read, if the check did not fail. `window_from` is null for a first scan. */
+  /** The period that a check read, if the check did not fail. `window_from` is null for a first check. */
   window_from?: string | null;
   window_to?: string | null;
   /** True if items of the period can be missing, for example because there were more than the check could read. */

@@ -85,8 +85,8 @@ export interface WeeklyReport {
     /** Number of mentions in the week before. */
     previous: number;
     /**
-     * One entry for each day of the week in the account's zone, `YYYY-MM-DD`; `previous` counts the same day of the
-     * week before.
+     * One entry for each of the seven days. A day begins at the time of the report in the account's zone, and `date`
+     * (`YYYY-MM-DD`) is the date on which it begins. `previous` counts the same day of the week before.
      */
     days: { date: string; count: number; previous: number }[];
   };

@@ -216,7 +216,9 @@ export class StoreProcess {
   }
 }
 
-/** Starts a store on a free port. If another program takes the port before the store does, tries up to two more ports. */
+/**
+ * Starts a store on a free port. If another program takes the port before the store does, tries up to two more ports.
+ */
 export async function startOnFreePort(
   host: StoreHost,
   command: (port: number) => StoreCommand,

@@ -32,8 +32,8 @@ export interface WindowResult<T> {
    */
   conflicting: T[];
   /**
-   * The last reason for a message in `unanswered`: the server's own text, or that no answer came in time. Without
-   * meaning if `unanswered` is empty.
+   * A reason for a message in `unanswered`: the text of the last refusal or error, or else that no answer came in time.
+   * Without meaning if `unanswered` is empty.
    */
   fault: string;
   /**

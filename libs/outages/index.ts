@@ -30,7 +30,7 @@ export function isOutage(error: unknown): boolean {
 export function refusalFor(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   return isOutage(error)
-    ? Refusal.unavailable('a store that this request needs cannot be reached; try again')
+    ? Refusal.unavailable('a store that this request needs cannot answer now; try again')
     : new Refusal('internal', 'INTERNAL', 'internal error');
 }
 

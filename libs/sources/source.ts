@@ -168,7 +168,7 @@ export interface FetchContext {
   /** The search's match mode. A connector can use the mode to make its requests more precise, but does not match. */
   match: MatchMode;
   now: Date;
-  /** The interval of the search; absent for a read of the feed, and in an Explore. */
+  /** The shortest interval of the search's active watches; absent for a read of the feed, and in an Explore. */
   intervalSeconds?: number;
   /**
    * The read should return everything that was published after this time. Absent at a first check, and in an Explore if

@@ -115,7 +115,7 @@ describe('a command', () => {
     ).toEqual({
       kind: 'unavailable',
       code: 'UNAVAILABLE',
-      message: 'a store that this request needs cannot be reached; try again',
+      message: 'a store that this request needs cannot answer now; try again',
       details: undefined,
     });
   });

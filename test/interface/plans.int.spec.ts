@@ -128,7 +128,7 @@ describe.each(['free', 'solo', 'growth', 'pro'] as const)('the plan %s', (plan) 
       expect((await at(floor - 1)).refusal).toMatchObject({
         status: 400,
         code: 'INTERVAL_TOO_LOW',
-        message: `sources[0].refresh_interval_seconds: ${floor - 1} s is below the floor of ${floor} s that the plan ${plan} has for ${source}`,
+        message: `sources[0].refresh_interval_seconds: ${floor - 1} s is below the floor of ${floor} s for ${source} with the plan ${plan}`,
       });
     }
   });

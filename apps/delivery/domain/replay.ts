@@ -2,7 +2,7 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { ReplayEventSchema, type ReplayEvent } from '#contracts';
 import { Refusal, type Fault } from '#kernel';
 
-/** How a replay can end. `failed`: its endpoint is disabled. */
+/** How a replay can end. `failed`: its endpoint is disabled, or does not exist any more. */
 export type ReplayEnd = 'done' | 'failed' | 'cancelled';
 
 /** The state of one replay, which sends stored events again. */

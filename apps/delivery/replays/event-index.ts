@@ -84,7 +84,7 @@ export class EventIndex {
       );
     const rows = await selectRows<Row>(
       this.clickhouse,
-      // If an event was written twice, at least one of its rows has the sequence.
+      // If an event was written twice, possibly only one of its rows has the sequence.
       `SELECT occurred_at, event_id, any(watch_id) AS watch, max(stream_seq) AS seq FROM events
        WHERE ${conditions.join(' AND ')}
        GROUP BY occurred_at, event_id ORDER BY occurred_at, toString(event_id) LIMIT {limit: UInt32}`,

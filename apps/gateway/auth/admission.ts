@@ -130,7 +130,7 @@ export class Admission {
       throw new Refusal(
         'too-many',
         'TOO_MANY_REQUESTS',
-        `too many requests without a valid API key; try again in ${retryAfterSeconds} s`,
+        `too many requests without a valid API key or session; try again in ${retryAfterSeconds} s`,
       );
     }
     if (pathOf(request) !== SESSION_ROUTE) this.badKeys.note(request.ip, fault);

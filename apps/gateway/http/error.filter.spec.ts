@@ -78,7 +78,7 @@ describe('the error filter', () => {
   it('returns 503 without the address for an outage [requests.nothing-leaks]', () => {
     expect(answerTo(new Outage('Postgres', new Error('connect ECONNREFUSED 10.0.0.1:5432')))).toEqual({
       status: 503,
-      body: { error: 'a store that this request needs cannot be reached; try again', code: 'UNAVAILABLE' },
+      body: { error: 'a store that this request needs cannot answer now; try again', code: 'UNAVAILABLE' },
     });
   });
 });

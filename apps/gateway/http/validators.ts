@@ -38,8 +38,8 @@ export function Nullable(): PropertyDecorator {
 }
 
 /**
- * Refuses a text that is not empty but has no visible character: the text can be shown as a link, and a link must be
- * visible. Other rules check the type and the length of the value.
+ * Refuses a text that is not empty but has no visible character. Other rules check the type and the length of the
+ * value.
  */
 export function NotBlank(): PropertyDecorator {
   return Check(
@@ -173,7 +173,9 @@ export function jsonSizeFault(value: unknown, kibibytes: number): string | undef
 const MAX_URL_LENGTH = 2048;
 const URL_SCHEMA: Schema = { type: 'string', maxLength: MAX_URL_LENGTH };
 
-/** Requires an http or https address of at most 2,048 characters, without a user name or password, and not with port 0. */
+/**
+ * Requires an http or https address of at most 2,048 characters, without a user name or password, and not with port 0.
+ */
 export function HttpUrl(): PropertyDecorator {
   return Check(httpUrlFault, { ...URL_SCHEMA, minLength: 1 });
 }

@@ -144,8 +144,8 @@ export class McpSpending {
       [key.id, credits, limit],
     );
     if (row) return row.day;
-    // If there is a transaction, this statement uses its connection. If callers held all connections and each waited for a
-    // second one, they would block each other.
+    // If there is a transaction, this statement uses its connection. If callers held all connections and each waited
+    // for a second one, they would block each other.
     const spent = await spentToday(tx, key.id);
     const setBy = key.mcpDailyCredits === null ? 'setting MCP_DAILY_CREDITS' : 'the limit of this key';
     throw new Refusal(

@@ -73,7 +73,7 @@ export function requireFloors(plan: string, intervals: readonly GivenInterval[],
     return [
       {
         path,
-        message: `${seconds} s is below the floor of ${floor} s that the plan ${plan} has for ${source}`,
+        message: `${seconds} s is below the floor of ${floor} s for ${source} with the plan ${plan}`,
       },
     ];
   });

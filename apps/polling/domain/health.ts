@@ -81,6 +81,6 @@ export class Health {
     if (!several) return undefined;
     return this.backoff === 'lane'
       ? message
-      : `${this.failing.size} searches in a row could not be read (${kind}); their activity says why`;
+      : `${this.failing.size} searches in a row could not be read (the last one: ${kind}); the activity of their watches shows why`;
   }
 }

@@ -253,7 +253,9 @@ describe('the health of a lane', () => {
     for (const key of ['a', 'a', 'a', 'b']) await lane.failed(faultOf('server_error'), key);
     expect(trouble).toBe('');
     await lane.failed(faultOf('server_error'), 'c');
-    expect(trouble).toBe('3 searches in a row could not be read (server_error); their activity says why');
+    expect(trouble).toBe(
+      '3 searches in a row could not be read (the last one: server_error); the activity of their watches shows why',
+    );
   });
 });
 

@@ -51,7 +51,8 @@ const RULES_FOR_SOFTWARE: readonly IntentRule[] = [...CHURN_RULES, ...RECOMMENDA
 
 /**
  * Reads the intent of a post: tries the phrases of the post, then its text as a whole, then its sentiment, until one of
- * these shows an intent. If the text as a whole shows the intent `other`, its sentiment is not tried. For posts about software, tries only some phrases and then software terms.
+ * these shows an intent. If the text as a whole shows the intent `other`, its sentiment is not tried. For posts about
+ * software, tries only some phrases and then software terms.
  */
 export function readIntent({ source, title, text, sentimentScore, gist }: IntentText): IntentReading {
   const beginning = text.slice(0, READ_CHARACTERS);

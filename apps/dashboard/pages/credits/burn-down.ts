@@ -26,7 +26,8 @@ export interface BurnDown {
 
 /**
  * Computes the balance of each day of a period. The balances of earlier days are computed backwards from the current
- * balance and the usage of each day; credits that were added in the period are not subtracted. The balances of later days are forecast from the average usage (see `AVERAGE_DAYS`).
+ * balance and the usage of each day; credits that were added in the period are not subtracted. The balances of later
+ * days are forecast from the average usage (see `AVERAGE_DAYS`).
  * @param usage charged credits by UTC day
  * @param now ms
  */

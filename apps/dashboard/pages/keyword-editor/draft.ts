@@ -137,7 +137,10 @@ export function draftOf(keyword: Keyword): Draft {
   };
 }
 
-/** Returns the body for the API. Optional texts, numbers, times and languages that are empty become null, which clears them. */
+/**
+ * Returns the body for the API. Optional texts, numbers, times and languages that are empty become null, which clears
+ * them.
+ */
 export function bodyOf(draft: Draft): KeywordBody {
   const { aiStep, schedule } = draft;
   return {
