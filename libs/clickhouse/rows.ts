@@ -75,8 +75,7 @@ export interface MentionRow {
   /** True if a part of the item was cut to the size limits. */
   truncated: boolean;
   /**
-   * 0 in the row that was written from the event. In a later row: the sequence that the last decision about the mention
-   * has in the stream LABELS.
+   * The sequence in the stream LABELS of the last decision of a person about the mention; 0 if there is no decision.
    */
   version: number;
   /** -1 to 1 */
@@ -113,7 +112,7 @@ export interface MentionVectorRow {
   model: string;
   occurred_at: string;
   event_id: string;
-  /** `NO_ID` for a watch without a keyword. */
+  /** `NO_ID` for a watch without a keyword, and for an Explore. */
   keyword_id: string;
   source: string;
   dropped: boolean;

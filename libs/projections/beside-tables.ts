@@ -23,7 +23,7 @@ const OBSTACLES = `
   SELECT 'it has the trigger ' || tgname AS reason FROM pg_trigger WHERE tgrelid = $1::regclass AND NOT tgisinternal
   UNION ALL SELECT 'it has row security' FROM pg_class WHERE oid = $1::regclass AND relrowsecurity
   UNION ALL SELECT 'it is partitioned or not a table' FROM pg_class WHERE oid = $1::regclass AND relkind <> 'r'
-  UNION ALL SELECT 'it inherits or is inherited from' FROM pg_inherits WHERE $1::regclass IN (inhrelid, inhparent)
+  UNION ALL SELECT 'it inherits from another table, or another table inherits from it' FROM pg_inherits WHERE $1::regclass IN (inhrelid, inhparent)
   UNION ALL SELECT 'it is part of the publication ' || p.pubname FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
     WHERE r.prrelid = $1::regclass
   UNION ALL SELECT 'the view ' || v.ev_class::regclass || ' reads it' FROM pg_depend d JOIN pg_rewrite v ON v.oid = d.objid

@@ -207,7 +207,7 @@ export interface UpstreamHttp {
   /**
    * Makes the lane wait for `waitMs`. For waits that the lane does not learn from an error of the read: the upstream
    * asks for them in a successful response (`backoff`, an exhausted window), or only a part of the read failed. With
-   * `quota`, only requests that spend points of this quota wait.
+   * `quota`, only requests that spend points of this quota are refused for this time.
    */
   holdOff(wait: { waitMs: number; reason: string; quota?: string }): void;
 }

@@ -31,8 +31,8 @@ export type Counts = readonly (number | undefined)[];
  * Computes the level of a condition from the counts of earlier windows. If a search did not cover a window, the mean of
  * the windows that it covered is used for that window, not 0. A search without enough history (see `needed`) is not
  * counted, except for a rule that has no earlier windows.
- * @param windows the counts of each earlier window; empty if no earlier window begins after the start of the first
- *   search
+ * @param windows the counts of each earlier window; empty if every earlier window begins before the start of
+ *   the first search
  * @param needed a search has enough history if it covered at least this number of windows
  * @returns undefined if there is not enough history, so that nothing can fire
  */

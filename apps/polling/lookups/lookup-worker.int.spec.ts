@@ -134,7 +134,7 @@ describe('a direct lookup', () => {
     expect(await refusalOf(ask())).toEqual({
       kind: 'unavailable',
       code: 'UNAVAILABLE',
-      message: 'x is too busy at the moment; try again later; nothing was charged',
+      message: 'no request to x can be sent at the moment; try again later; nothing was charged',
     });
     expect([scene.upstream.requests.length, (await facts()).length]).toEqual([1, before]);
   });

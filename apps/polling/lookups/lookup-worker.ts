@@ -170,7 +170,8 @@ function refusalOf(error: unknown, lane: Lane, client: LookupHttp): unknown {
   if (error instanceof LaneBlocked) {
     const laneMs = lane.connector.lookupsApart ? 0 : lane.budget.blockedForMs;
     const waitMs = Math.max(laneMs, client.heldForMs);
-    if (waitMs === 0) return unavailable(`${lane.source} is too busy at the moment; try again later`);
+    if (waitMs === 0)
+      return unavailable(`no request to ${lane.source} can be sent at the moment; try again later`);
     const reason =
       laneMs > 0 ? lane.budget.blockedBy.message : `${lane.source} accepts no more of these requests`;
     return unavailable(`${reason}; try again in ${Math.ceil(waitMs / 1000)} s`);
