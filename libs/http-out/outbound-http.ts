@@ -75,7 +75,7 @@ export interface OutboundDispatch extends Pick<
   headers: readonly string[];
 }
 
-/** The only client for outbound HTTP. Rejects only with `OutboundError`. */
+/** The client for HTTP requests to upstreams, webhooks, channels and models. Rejects only with `OutboundError`. */
 export interface OutboundHttp {
   request(request: OutboundRequest): Promise<OutboundResponse>;
   /** Closes the client without waiting: running requests fail. */

@@ -112,7 +112,7 @@ const MAX_MESSAGE_BYTES = 900 * 1024;
 
 /**
  * Refuses more bytes than a message can have (900 KiB); otherwise does nothing.
- * @param what names in the text what is too large, for example `the request`
+ * @param what the thing that is too large, as the text names it, for example `the request`
  * @param remedy advice for the caller
  * @throws Refusal `too-large`
  */
