@@ -38,7 +38,7 @@ export function memoryOf(row: LaneRow): LaneMemory {
 }
 
 /**
- * Shares the lanes among the polling replicas. Each lane belongs to one replica at a time, and each replica takes a
+ * Shares the lanes among the polling replicas. At most one replica holds a lane at a time, and each replica takes a
  * fair share. If a replica does not renew its leases, its lanes move to other replicas when the leases expire. All
  * times are those of the database's clock.
  */

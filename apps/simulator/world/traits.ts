@@ -16,7 +16,7 @@ export interface SourceTraits {
   hasTitle: boolean;
   /** True if a post is either a link with a title, or a text. */
   linkOrText?: true;
-  /** The communities of posts: subreddits, feeds, sites. */
+  /** The communities of posts, for example subreddits, feeds or repositories. */
   communities?: readonly string[];
   /** Returns an invented handle in the form of this source. */
   handleOf?(handle: string): string;
