@@ -175,7 +175,9 @@ export class KeywordBodyDto extends TreatmentDto {
   subjectRole?: string;
   @Optional()
   @IsIn(['all', 'rules'])
-  @Described('`all`: the webhook gets every event. `rules`: only events that a rule sends. Default: `all`')
+  @Described(
+    '`all`: the webhook gets the events of all mentions. `rules`: only those that a rule sends. Events of the keyword itself depend only on `webhookEvents`. Default: `all`',
+  )
   webhookMode?: string;
   @Optional()
   @IsArray()
