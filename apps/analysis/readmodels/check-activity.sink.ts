@@ -53,6 +53,6 @@ function messageOf(check: Check): string {
   const notes = [...check.warnings];
   if (check.failure) notes.unshift(check.failure.reason);
   if (check.failure?.retryAt) notes.push(`retried after ${check.failure.retryAt}`);
-  if (check.gap) notes.push('more was published than one check may read; some items may be missing');
+  if (check.gap) notes.push('the check did not read back to the previous check; some items may be missing');
   return notes.join('; ');
 }

@@ -96,8 +96,9 @@ export class ReplayLoop implements Loop {
     if (replay.status === 'queued') await decisions.start(replay, await this.index.count(replay));
     const address = { accountId: replay.accountId, endpoint: replay.url };
     const endpoint = (await this.targets.endpoints([address])).get(addressKey(address));
-    if (!endpoint || endpoint.disabledReason !== undefined)
-      return decisions.end(replay, 'failed', `the endpoint is disabled: ${endpoint?.disabledReason ?? ''}`);
+    if (!endpoint) return decisions.end(replay, 'failed', 'the endpoint does not exist any more');
+    if (endpoint.disabledReason !== undefined)
+      return decisions.end(replay, 'failed', `the endpoint is disabled: ${endpoint.disabledReason}`);
     const waiting = (await countsOf(this.database.manager, replay.replayId))?.waiting ?? 0;
     if (waiting >= MAX_WAITING) return this.pause(replay, RETRIES_LOOK_MS);
     const events = await this.nextOf(replay);

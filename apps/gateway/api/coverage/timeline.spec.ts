@@ -47,7 +47,7 @@ describe('the timeline of a search', () => {
     ).toEqual(['0-30 covered', '30-50 covered: read later, after: 503', '50-60 covered']);
   });
 
-  it('shows a gap where more was published than a check could read', () => {
+  it('shows a gap where a check did not read back to the previous check', () => {
     expect(
       shown([
         run('covered', 0, at(30)),

@@ -22,7 +22,7 @@ export interface SearchChecks {
 }
 
 const NO_CHECK = 'no check was made in this time';
-const MORE_THAN_READ = 'more was published than one check can read';
+const NOT_READ_BACK = 'a check did not read back to the previous check';
 
 /**
  * Returns the timeline of a search: windows without holes, oldest first. If a successful check also read the time of
@@ -55,7 +55,7 @@ export function timelineOf(
         reason: old.status === 'failed' ? `read later, after: ${old.reason ?? 'a failure'}` : null,
       }));
     else if (run.outcome === 'gap')
-      timeline.set(run.from, run.to, { status: 'gap', reason: run.message || MORE_THAN_READ });
+      timeline.set(run.from, run.to, { status: 'gap', reason: run.message || NOT_READ_BACK });
   }
   return timeline.windows();
 }
