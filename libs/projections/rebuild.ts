@@ -2,7 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { StoredMsg } from '@nats-io/jetstream';
 import { failpoint } from '#kernel';
 import { batchesOf, type Bus } from '#messaging';
-import { isOutage } from '#outages';
 import type { Database, Tx } from '#postgres';
 import {
   createTablesBeside,
@@ -144,10 +143,8 @@ class Rebuild {
         await this.inTransaction((tx) => this.switchOver(tx));
         return await this.report('done');
       } catch (error) {
-        const isLocked = (error as { code?: string }).code === LOCK_NOT_AVAILABLE;
-        const isLate = Date.now() > deadline;
-        if (!isLocked && (isLate || !isOutage(error))) throw error;
-        if (isLate)
+        if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
+        if (Date.now() > deadline)
           throw new Error(
             `The tables of ${this.projection.name} were in use without a gap for ${SWITCH_WITHIN_MS / 1000} s. The old tables are ` +
               'unchanged. Look for a long transaction in pg_stat_activity, and rebuild again.',

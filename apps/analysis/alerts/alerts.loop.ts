@@ -69,7 +69,8 @@ export class AlertsLoop implements Loop {
     const turns = await claimTurns(this.database, TURNS_PER_ROUND);
     if (turns.length === 0) return false;
     const now = systemClock.now().getTime();
-    // Waits until the covered times of earlier checks are stored. Without them, a baseline would be too low or unknown.
+    // A turn is postponed, for at most a minute, until the covered times of earlier checks are stored. Without them, a
+    // baseline would be too low or unknown.
     const coveredUpTo = await this.checks.upTo(now);
     const early = turns.filter(({ keywordId }) => coveredUpTo(keywordId) === undefined);
     await postponeTurns(this.database, early);

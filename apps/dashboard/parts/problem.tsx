@@ -71,7 +71,10 @@ function summaryOf(message: string, faults: readonly Fault[], others: readonly F
       : message;
 }
 
-/** Returns the message with which the API reports a request that has only this fault. */
+/**
+ * Returns the message with which the API reports an invalid request that has only this fault. Other refusals, for example
+ * for missing credits, have a message without the path.
+ */
 const describedAt = ({ path, message }: Fault) => (path ? `${path}: ${message}` : message);
 
 /** Returns the text of a fault with a readable path. `rules[0].when.all[1]` becomes “Rules 1, when, all 2”. */

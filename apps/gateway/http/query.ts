@@ -74,7 +74,7 @@ export class QueryReader {
     const text = this.one(key);
     if (text === undefined) return undefined;
     // A plus sign that was not escaped arrives as a space.
-    const spelled = text.replace(/ (\d{2}:?\d{2})$/, '+$1');
+    const spelled = text.replace(/(?<=[T ].*) (\d{2}:?\d{2})$/i, '+$1');
     if (dateTimeFault(spelled)) {
       this.faults.push({ path: key, message: 'must be an ISO 8601 date-time' });
       return undefined;

@@ -114,7 +114,7 @@ CREATE TABLE watch_schedule (
   backfill boolean NOT NULL,
   -- Time of the first poll; null before it.
   baseline_at timestamptz(3),
-  -- Everything published until this time has been read for the watch.
+  -- The end of the window of the last completed check. After a gap, earlier items can be missing.
   covered_until timestamptz(3),
   is_active boolean NOT NULL DEFAULT true,
   next_due_at timestamptz(3) NOT NULL,

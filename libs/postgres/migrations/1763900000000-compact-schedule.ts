@@ -19,7 +19,7 @@ export class CompactSchedule1763900000000 implements MigrationInterface {
         check_seq bigint NOT NULL DEFAULT 0,
         -- Time of the first poll; null before it.
         baseline_at timestamptz(3),
-        -- Everything published until this time has been read for the watch.
+        -- The end of the window of the last completed check. After a gap, earlier items can be missing.
         covered_until timestamptz(3),
         last_checked_at timestamptz(3),
         interval_seconds integer NOT NULL,

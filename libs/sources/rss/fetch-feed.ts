@@ -99,7 +99,7 @@ function reused(feedUrl: string, cached: CachedFeed, memory: FeedMemory, context
   const answer = answerOf(cached.feed);
   const seconds = Math.round((context.now.getTime() - cached.readAt) / 1000);
   if (cached.publisherWaitMs === 0) return answer;
-  const note = `${displayUrl(feedUrl)}: read ${seconds} s ago for another search and not read again now; the feed asks to be read only every ${cached.publisherWaitMs / 1000} s`;
+  const note = `${displayUrl(feedUrl)}: read ${seconds} s ago and not read again now; the feed asks to be read only every ${cached.publisherWaitMs / 1000} s`;
   return { ...answer, warnings: [...answer.warnings, note] };
 }
 

@@ -262,7 +262,7 @@ describe('reading a feed', () => {
         expect(fetched).toMatchObject({
           items: [{}],
           warnings: [
-            `${A}: read 200 s ago for another search and not read again now; the feed asks to be read only every 300 s`,
+            `${A}: read 200 s ago and not read again now; the feed asks to be read only every 300 s`,
           ],
         });
         await search([A], { now: at(301), intervalSeconds: 3_600, since });

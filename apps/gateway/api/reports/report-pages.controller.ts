@@ -36,5 +36,5 @@ export class ReportPagesController {
 
 const GONE = page(
   'This report does not exist',
-  'The address is incomplete, or the report is older than 90 days.',
+  'The address is wrong or incomplete, the report is older than 90 days, or it was deleted.',
 );
