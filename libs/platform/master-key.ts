@@ -37,9 +37,8 @@ export async function checkMasterKey(
 
 /**
  * Stores the value for later checks (`checkMasterKey`), encrypted with the current key, if every secret is encrypted
- * with that key.
- * Billing and delivery call this function after each has encrypted its secrets, so the service that finishes last
- * stores the value.
+ * with that key. Billing and delivery call this function after each has encrypted its secrets, so the service that
+ * finishes last stores the value.
  */
 export async function renewKeyCheck(database: Database, box: SecretBox): Promise<void> {
   const { accounts, channels } = await storedSecrets(database);

@@ -29,7 +29,7 @@ import {
   type RuleDraft,
 } from './clauses.js';
 
-/** The choice of `notify` that stands for all channels of the keyword, which a rule can combine with other channels. */
+/** The option of `notify` for all channels of the keyword. A rule can also name single channels beside it. */
 const KEYWORD_CHANNELS = { value: 'keyword', label: 'All channels of the keyword' };
 const NOTIFY_TEXT = 'Notify sends the mention immediately, also to channels that get a digest later.';
 /** Says why the form offers no further action. */
