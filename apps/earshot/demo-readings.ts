@@ -25,7 +25,7 @@ const POLL_INTERVAL_MS = 1_000;
 const GIVEN_UP_AFTER_MS = 120_000;
 const TEXT_LENGTH = 64;
 
-/** Questions about the topics of the simulated posts, in words that these posts do not contain. */
+/** Questions about the topics of the simulated posts, mostly in other words than the posts use. */
 const QUESTIONS = [
   'the service has frequent outages',
   'somebody leaves because it costs too much',

@@ -121,8 +121,8 @@ export async function startInstallation(
 }
 
 /**
- * Called after billing and delivery have started, and so have encrypted everything that they can decrypt with the
- * current key. Removes the earlier keys from the data directory if nothing is encrypted with them any more.
+ * Called after billing and delivery have started: by then, both have encrypted with the current key everything that
+ * they can decrypt. Removes the earlier keys from the data directory if nothing is encrypted with them any more.
  */
 async function finishRotation(dataDir: string, databaseUrl: string, masterKey: string): Promise<void> {
   const [present, ...earlier] = masterKeys(masterKey);

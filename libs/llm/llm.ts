@@ -63,7 +63,7 @@ export class Llm {
    * Asks a question about items, all in one request. If the answer has faults, and the model did not decline
    * to answer, shows the faults to the model once.
    * @param endsAt epoch ms: no request lasts longer
-   * @returns a value for each item, undefined if the answer about it stayed invalid
+   * @returns a value for each item; undefined if the answer about it stayed invalid, or if the model declined to answer
    * @throws LlmError if the first or the second request gets no answer
    */
   async askOnce<T>(

@@ -3,8 +3,8 @@ import type { ConsumerOptions } from './durable.js';
 import { done, retry, type Outcome } from './outcome.js';
 
 /**
- * Age of a purge when `erase` runs again, in ms. The second run deletes what work that was running at the time of the
- * purge has written since.
+ * Age of a purge when `erase` runs again, in ms. Work that was running at the time of the purge can write after the
+ * first run. The second run deletes what this work has written.
  */
 const SECOND_PASS_AFTER_MS = 20_000;
 /** Maximum time of one run: deleting a keyword with years of checks and events takes long. */

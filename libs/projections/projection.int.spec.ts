@@ -141,7 +141,7 @@ it('a projection passes each message to `apply` with the last applied sequence o
   ]);
 });
 
-it('a projection forgets only the positions of the given subjects; `*` in a subject matches any text', async () => {
+it('a projection deletes only the positions of the given subjects; `*` in a subject matches any text', async () => {
   const subjects = ['a.1.x', 'a.2.x', 'a_1.x', 'ab1.x', 'a%.x', 'a\\.x', 'a.x'];
   await apply(subjects.map((subject, n) => message(subject, n + 1)));
   await database.transaction((tx) => forgetPositions(tx, log, ['a.*.x', 'a_1.x', 'a%.x', 'a\\.x']));

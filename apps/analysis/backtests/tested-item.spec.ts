@@ -224,8 +224,8 @@ describe('a backtest', () => {
       ],
       ...{ added: 1, removed: 1, alerts: [] },
     });
-    // The rules drop two mentions of the bin that begins at 05:05: its count falls from 5 to 3. They also drop one
-    // mention of the next day, whose count stays 0, because no count becomes negative.
+    // A rule and a mute drop two mentions of the bin that begins at 05:05: its count falls from 5 to 3. The rule also
+    // drops one mention of the next day, whose count stays 0, because no count becomes negative.
     const at = Date.parse('2026-03-04T05:05:00.000Z');
     const bin = (time: number, total: number) => ({ searchId: '', at: time, total, negative: 0 });
     const nextDay = Date.parse('2026-03-05T00:00:00.000Z');
@@ -235,7 +235,7 @@ describe('a backtest', () => {
     ]);
   });
 
-  it('subtracts no mention from the counts of alerts if they never counted it because its time is unknown or is more than 90 days ago [alerts.own-time]', () => {
+  it('does not subtract a mention that the counts of alerts never contained, because its time is unknown or more than 90 days ago [alerts.own-time]', () => {
     const definition = fromJson(KeywordDefinitionSchema, { muteRules: [{ value: 'promo', target: 'text' }] });
     const windowTo = '2026-03-04T05:06:00.000Z';
     const short = { windowFrom: '2026-03-04T05:00:00.000Z', windowTo };

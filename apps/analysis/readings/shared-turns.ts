@@ -2,7 +2,8 @@ import type { ServerState, SharedTurns, TurnLimits } from '#llm';
 import type { Database, Tx } from '#postgres';
 
 /**
- * How long a turn (a request to the model that waits for a slot of the lane, or uses one) waits before it asks again.
+ * If no slot is free, a turn (a request to the model that waits for a slot of the lane, or uses one) asks for a slot
+ * again after this time.
  */
 const BUSY_MS = 200;
 /** A turn that has begun ends after this time if its replica does not renew the turn: the replica counts as dead. */

@@ -69,7 +69,7 @@ export class QuestionsLoop implements Loop {
         renewClaims(database, [...this.underWay.keys()]),
       ),
       repeat(MEASURE_EVERY_MS, 'measuring the events that wait', () => this.measure()),
-      repeat(FORGET_EVERY_MS, 'forgetting old positions', () => this.forget()),
+      repeat(FORGET_EVERY_MS, 'deleting old positions', () => this.forget()),
     ];
   }
 

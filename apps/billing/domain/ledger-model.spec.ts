@@ -86,7 +86,7 @@ class Writer {
     };
     let movements = decide();
     if (movements.length > 0 && this.tables.seq !== this.stream.length) {
-      // The append conflicts, because another writer has appended.
+      // The append conflicts, because the stream contains a message that the tables lack.
       this.catchUp();
       movements = decide();
     }

@@ -52,8 +52,8 @@ export class ReservationsLoop implements Loop {
   /** Runs one pass. The next pass checks whether everything that the streams contain now has been charged. */
   async pass(): Promise<void> {
     await dropExpired(this.database);
-    // Each stream on its own, because a fact that cannot be charged, or a stream that cannot be read, must not keep the
-    // reservations of other streams.
+    // Each stream is processed separately, because a fact that cannot be charged, or a stream that cannot be read, must
+    // not prevent the removal of the reservations of other streams.
     const passes = await Promise.allSettled(RESERVED_STREAMS.map((stream) => this.passStream(stream)));
     const instants = RESERVED_STREAMS.map((stream) => this.chargedAt.get(stream)?.getTime() ?? 0);
     await this.drop('unknown', new Date(Math.min(...instants)));

@@ -16,7 +16,7 @@ export type ChannelState =
       config: ChannelConfig | undefined;
       /**
        * Only for an email channel. Includes addresses that the channel no longer uses, because their unsubscriptions
-       * must not be forgotten.
+       * must be kept.
        */
       addresses: ReadonlyMap<string, AddressState>;
       isDisabled: boolean;

@@ -36,9 +36,9 @@ const MAX_PENDING = 10_000;
  */
 const MAX_UNPROCESSED_MS = 7_200_000;
 /**
- * A consumer that still has the same oldest message after this time does not advance. The alert compares the positions
- * of two hours, but this check knows only the age of the message. A new consumer, or one whose service was down, catches
- * up with old messages.
+ * A consumer that still has the same oldest message after this time does not advance. The alert compares the position
+ * with the position two hours before, but this check knows only the age of the message. A new consumer, or one whose
+ * service was down, catches up with old messages.
  */
 const SECOND_LOOK_MS = 3_000;
 const HOUR_MS = 3_600_000;
@@ -139,8 +139,8 @@ async function oldestUnprocessed(
 }
 
 /**
- * Returns whether a message of the consumer waits or is held. Otherwise the position means nothing, because it does not
- * move over purged messages.
+ * Returns whether a message of the consumer waits for its delivery or its acknowledgement. Otherwise the position means
+ * nothing, because it does not move over purged messages.
  */
 function isWaiting({ num_pending, num_ack_pending }: ConsumerInfo): boolean {
   return num_pending + num_ack_pending > 0;

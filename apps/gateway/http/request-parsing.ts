@@ -32,12 +32,12 @@ export function acceptOnlyJson(fastify: FastifyInstance): void {
   });
 }
 
-/** The prefix of the pages that mails link to. */
+/** The prefix of the pages to which the mails of channels link. */
 const PAGES = '/channels/';
 
 /**
- * Accepts the forms of the pages that mails link to. Their bodies are ignored: the link defines the action. Other
- * routes refuse forms.
+ * Accepts the forms of the pages to which the mails of channels link. The bodies of the forms are ignored: the link
+ * defines the action. Other routes refuse forms.
  */
 export function ignoreForms(fastify: FastifyInstance): void {
   for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data'])

@@ -89,7 +89,7 @@ describe('the leases of lanes', () => {
     expect((await nextHolder.renew(SOURCES)).held.length).toBe(4);
   });
 
-  it('forget replicas that have not been seen for an hour', async () => {
+  it('delete the rows of replicas that have not been seen for an hour', async () => {
     await stores.database.query(
       `INSERT INTO polling_replicas (replica, seen_at) VALUES (gen_random_uuid(), now() - interval '61 minutes'),
          (gen_random_uuid(), now() - interval '59 minutes')`,

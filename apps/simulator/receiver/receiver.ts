@@ -40,7 +40,7 @@ export interface ReceiverOptions {
 }
 
 const KEPT_DELIVERIES = 5_000;
-/** Maximum number of ids of a hook whose attempts are counted. The oldest id is forgotten, to limit the memory. */
+/** Maximum number of ids of a hook whose attempts are counted. Above it, the oldest id is deleted, to limit the memory. */
 const COUNTED_IDS = 50_000;
 const KEPT_BODY = 64 * 1024;
 const EVERY_HOOK = '*';

@@ -145,7 +145,7 @@ describe('entries of GitHub', () => {
     },
   );
 
-  it('have an id from their number, and a repository from their address, in old responses', () => {
+  it('have an id from their numeric `id`, and a repository from their address, in old responses', () => {
     const old = issueItem({
       node_id: undefined,
       repository_url: undefined,

@@ -90,8 +90,8 @@ export async function readInstances(
   const reads = outcomes.flatMap((outcome) => (outcome instanceof UpstreamError ? [] : [outcome]));
   const [fault] = faults;
   if (fault && outcomes.length === 1) throw fault;
-  // The lane learns the wait of an error from the error that a read throws. This error becomes a warning or a part of
-  // another error, so its wait is passed to the lane here.
+  // The lane reads its wait from the error that a read throws. But the error of the configured server becomes a warning
+  // or a part of another error, so its wait is passed to the lane here.
   const ownFault = faults.find(({ reach }) => reach === 'upstream');
   if (ownFault && ownFault.waitMs > 0)
     context.http.holdOff({ waitMs: ownFault.waitMs, reason: ownFault.message });

@@ -81,7 +81,7 @@ describe('the request to Stack Exchange', () => {
     expect(fetched.warnings).toEqual([]);
   });
 
-  it('for the filter of answers is sent once for each lane', async () => {
+  it('for the filter of answers is sent once for all searches of a session', async () => {
     const session = new Map<string, unknown>();
     await read({ query: 'lamp' }, { more: { session } });
     const { asked } = await read({ query: 'light' }, { more: { session } });

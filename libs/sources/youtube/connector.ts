@@ -81,10 +81,7 @@ async function readSearch({ query, byDate, context, settings }: SearchRead): Pro
   });
 }
 
-/**
- * Reads the details (`videos.list`) of the videos that the search does not know yet, with at most one request for each
- * page.
- */
+/** Reads the details (`videos.list`) of the videos that are not known yet, with at most one request for each page. */
 async function detailsOf(
   ids: readonly string[],
   context: FetchContext,

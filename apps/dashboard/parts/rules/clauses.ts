@@ -181,8 +181,8 @@ export function actionCountOf(draft: RuleDraft): number {
 }
 
 /**
- * Returns the rule with these actions. An action keeps its labels or channels while it is not chosen. If they are too
- * many when it is chosen again, some of them are dropped, but never the action itself.
+ * Returns the rule with these actions. An action keeps its labels or channels while it is not chosen. If an action that
+ * is chosen again would exceed the maximum, some of its labels or channels are dropped, but never the action itself.
  */
 export function withActions(draft: RuleDraft, actions: RuleDraft['actions']): RuleDraft {
   const changed = { ...draft, actions };

@@ -164,7 +164,7 @@ export const keywordRoutes: readonly Route[] = [
     method: 'get',
     summary: 'List the checks and deliveries of a keyword, newest first',
     description:
-      'Lists each check with the number of new events, its credits and the reason of a failure, and each attempt to deliver an event. Free.',
+      'Lists each check with the number of new events, its credits and the reason of a failure; each attempt to deliver an event; and each event of the keyword itself, such as `keyword.paused`. Free.',
     parameters: [
       id,
       since('7 days ago'),
