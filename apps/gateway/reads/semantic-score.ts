@@ -19,8 +19,8 @@ export interface Scored {
 }
 
 /**
- * The weight of each word of the question, by its hash. A word that is rarer among the account's mentions has a higher
- * weight.
+ * The weight of each word of the question, by its hash. A word that is rarer among the account's newest mentions has a
+ * higher weight.
  */
 export type WordWeights = ReadonlyMap<number, number>;
 
