@@ -105,7 +105,7 @@ async function verifyAddress(inbox: Simulator['inbox'], signal: AbortSignal): Pr
     await body.dump();
     if (statusCode === 200) return;
   }
-  throw new Error('the mail that confirms the address did not arrive');
+  throw new Error('the address was not confirmed: no mail arrived, or the link in the mail failed');
 }
 
 async function callApi(

@@ -37,7 +37,7 @@ export function addParkedCommands(program: Command): void {
 
 /** A parked message. */
 export interface ParkedMessage {
-  /** The number of the message in PARKED, which is the argument of `parked retry`. */
+  /** The number of the message in PARKED, which is the argument of `parked retry` and `parked remove`. */
   seq: number;
   at: string;
   stream: string;
@@ -94,8 +94,9 @@ export async function retryParked(
 function decisionText({ seq, subject }: StoredMsg, stream: StreamName): string {
   return (
     `Message ${seq} is a decision, which an earlier release has parked. It cannot be retried: ${stream} would contain ` +
-    `the decision twice, and it would change the data again. Only the consumer ${consumerIn(subject)} has not processed ` +
-    'it; "Parked messages" in docs/operations.md says what is missing and how to repair this. ' +
+    'the decision twice, and the decision would change the data again. Only the consumer ' +
+    `${consumerIn(subject)} has not processed it; "Parked messages" in docs/operations.md says what is missing ` +
+    'and how to repair this. ' +
     `Then remove the message: npm run -s cli -- parked remove ${seq}`
   );
 }

@@ -32,7 +32,7 @@ import { print } from './arguments.js';
 import { withBus, withDatabase } from './connection.js';
 
 /**
- * A projection that `projections rebuild` accepts. `fills` names the tables that a rebuild fills, with exceptions in
+ * A projection that `projections rebuild` accepts. `fills` names the tables that a rebuild fills, with remarks in
  * brackets.
  */
 interface Rebuildable {
@@ -113,7 +113,7 @@ function rebuildables(): Rebuildable[] {
     ),
     inClickHouse(LABELS_SINK, 'LABELS', 'mentions: labels and corrections'),
     inClickHouse(CHECK_ACTIVITY_SINK, 'CHECKS', 'activity of checks'),
-    inClickHouse(ATTEMPT_ACTIVITY_SINK, 'ATTEMPTS', 'activity of webhooks'),
+    inClickHouse(ATTEMPT_ACTIVITY_SINK, 'ATTEMPTS', 'activity of webhooks and channels'),
     inClickHouse(ATTEMPTS_SINK, 'ATTEMPTS', 'attempts'),
     inClickHouse(OBSERVATIONS_SINK, 'CHECKS', 'listing_observations, market_days, answers'),
   ];
@@ -126,7 +126,7 @@ function lanesOf(source: string): number {
 
 /**
  * Projections that a user can find in the metrics or in `projection_positions`, but cannot rebuild. For each, the
- * reason and what to do instead.
+ * reason, and what to do instead if anything can be done.
  */
 const REFUSED: Readonly<Record<string, string>> = {
   'endpoints-v1':

@@ -29,7 +29,10 @@ export interface SimulatorOptions {
   /** Port of the mail server. Default: 0, which chooses a free port. */
   smtpPort?: number;
   seed?: number;
-  /** Posts per second, for all sources or by source. Default 0: only posts that tests publish. */
+  /**
+   * Posts per second of each source: one number for all sources, or a number by source. Default 0: only posts that tests
+   * publish.
+   */
   ratePerSecond?: WorldOptions['ratePerSecond'];
   clock?: Clock;
   /** Posts of each source before the start (default 0), and the hours over which they are spread (default 48). */
@@ -172,7 +175,7 @@ function messageLine({ service, to, status, fault, text }: ReceivedMessage): str
   return `${result} ${service} → ${to}: "${words.length > 80 ? `${words.slice(0, 79)}…` : words}"`;
 }
 
-/** Returns the title of the event's item, or its text, in at most 60 characters; empty if the body has none. */
+/** Returns the title, text or summary of the event's item in at most 60 characters; empty if the body has none. */
 function excerptOf(body: string): string {
   try {
     const envelope = JSON.parse(body) as Record<string, unknown>;

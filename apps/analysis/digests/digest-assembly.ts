@@ -30,8 +30,8 @@ import type { ClaimedTurn } from './digest-turns.js';
 import { WeeklyFigures } from './weekly-figures.js';
 
 /**
- * Number of items that a summary uses: first VIPs and mentions to reply to, then the newest. The limit keeps the
- * assembly of a digest short.
+ * Maximum number of items that a summary uses: first VIPs and mentions to reply to, then the newest. The limit keeps
+ * the assembly of a digest short.
  */
 const SUMMARISED_ITEMS = 20;
 
@@ -135,8 +135,8 @@ export class DigestAssembly {
   }
 
   /**
-   * Continues after a stored digest that is newer than the last digest that the turn knows. Another replica, or this
-   * replica before a crash, has stored the digest.
+   * Continues after a stored digest that is newer than the turn's last digest. Another replica has stored the digest, or
+   * this replica before a crash, or the channel got it before the channel was removed and added again.
    */
   private async continueAfterStored(turn: DigestTurn, subject: string): Promise<DigestTurn> {
     const seq = await this.store.lastSeq('DIGESTS', subject);

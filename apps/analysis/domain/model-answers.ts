@@ -14,9 +14,9 @@ import {
 import type { Answers } from './finished-event.js';
 
 /**
- * The result of one question to the model. `none`: the model gave no valid answer, or refused to answer. `late`: the
- * deadline passed during the request. `missed`: the model could not be asked, because it was not available or no
- * replica asked in time.
+ * The result of one question to the model. `none`: the model refused to answer, or its answer was invalid or too large.
+ * `late`: the deadline passed during the request. `missed`: the model could not be asked, because it was not available
+ * or no replica asked in time.
  */
 export type ModelResult<T> =
   | { kind: 'answered'; value: T; model: string; promptVersion: string; durationMs: number }
@@ -52,7 +52,8 @@ export function sameForAll(
  * Returns the answers that make the draft final.
  * - If the model did not read sentiment and intent, the values of the local reader stay.
  * - If the model was not asked about the bucket, or did not answer in time, the local bucket stays.
- * - If the model's answer about the bucket was invalid, or the model refused to answer, the event has no bucket.
+ * - If the model's answer about the bucket was invalid or too large, or the model refused to answer, the event has no
+ *   bucket.
  */
 export function answersOf(draft: Event, { analysis, bucket, step }: ModelAnswers): Answers {
   const records: ReadingRecord[] = [];

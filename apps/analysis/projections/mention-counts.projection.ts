@@ -12,8 +12,8 @@ import { countsAt } from '../domain/counted-at.js';
 const EVALUATE_EVERY_SECONDS = 10;
 
 /**
- * Counts the mentions of EVENTS by search and bin, and marks the keywords whose alerts must be evaluated. An event that
- * is stored twice is counted only once while its id is in `counted_mentions`.
+ * Counts the mentions of EVENTS by search and bin (a period of `BIN_MS`), and marks the keywords whose alerts must be
+ * evaluated. An event that is stored twice is counted only once while its id is in `counted_mentions`.
  */
 export const mentionCountsProjection: Projection = {
   name: 'mention-counts-v1',
@@ -62,7 +62,7 @@ function mentionOf(event: Event): CountedMention[] {
     {
       event_id: event.eventId,
       keyword_id: event.keywordId,
-      // On some sources the search of a watch has no id. Then the id of the watch is used.
+      // If a keyword lists no searches for a source, its only search there has no id. Then the id of the watch is used.
       search_id: event.searchId || event.watchId,
       at,
       occurred_at: event.occurredAt,

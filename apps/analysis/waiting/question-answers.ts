@@ -61,7 +61,8 @@ export class QuestionAnswers {
       this.database.manager,
       free.map(({ claimed: { eventId } }) => ({ reservationId: eventId, holder: eventId })),
     );
-    // The projection deletes the questions whose answers were appended here.
+    // The stream refused these answers: the question was answered before, or a purge has deleted it. The projection
+    // deletes the questions whose answers were appended here.
     await dropQuestions(
       this.database.manager,
       [...lost].map(({ claimed }) => claimed),

@@ -54,7 +54,7 @@ const PREVIOUS_SECRET_VALID_MS = 24 * 60 * 60 * 1000;
 /** The state before the account is opened. */
 export const noAccount: AccountState = { status: 'none' };
 
-/** The commands on an account. Secrets are already hashed or encrypted; the sender adds ids and times. */
+/** The commands on an account. A handler has hashed or encrypted the secrets, and added new ids and times. */
 export type AccountCommand =
   | {
       kind: 'open';

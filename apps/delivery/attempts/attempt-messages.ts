@@ -104,7 +104,8 @@ function attemptOf(
     nextAttemptAt: nextAt === undefined ? '' : isoOf(nextAt),
     targetKind: target.kind,
     targetId: target.id,
-    // Empty means the same time as `at`. After a 429 of a channel, attempt 1 is made again, at a later time.
+    // Empty means the same time as `at`. A delivery can wait before attempt 1, for example after a 429 of a channel. Then
+    // `firstAt` is earlier than `at`.
     firstAt: number === 1 && !pending ? '' : isoOf(firstAt),
     channelId: channelIdIn(delivery.endpoint) ?? '',
     channelKind: delivery.channelKind ?? '',

@@ -16,7 +16,7 @@ export interface TakenAttempts extends EndedAttempts {
 
 /** What is left of a batch when it is closed. */
 export interface BatchOutcome extends EndedAttempts {
-  /** Running attempts, each with the promise of its result. */
+  /** Deliveries that have not ended, each with the promise of its result; undefined if no attempt is made. */
   underWay: [Delivery, Promise<AttemptResult | undefined>][];
 }
 

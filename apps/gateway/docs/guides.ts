@@ -131,7 +131,7 @@ export class Guides {
 
 /**
  * Returns the address of a guide: `/docs/sources/x` for `docs/sources/x.md`, `/docs` for `docs/README.md`,
- * `/docs/deploy` for `deploy/README.md`.
+ * `/docs/deploy` for `deploy/README.md`, `/docs/overview` for `README.md`.
  */
 function addressOf(name: string): string {
   const inDocs = name.replace(/^docs(\/|$)/, '').replace(/\.md$/, '');

@@ -56,8 +56,8 @@ const CONVERTERS: Converters = {
 } as Converters;
 
 /**
- * Returns a reference to the schema of another class. Some lists also accept a string in place of an object with one
- * key.
+ * Returns a reference to the schema of another class. Some lists also accept a string in place of the object. The
+ * string is the value of the key that `bareKey` names.
  */
 function nested({ context }: Rule): Schema {
   const { dto, bareKey } = context as { dto: () => Dto; bareKey?: string };

@@ -3,8 +3,8 @@ import type { PauseReason } from './pauses.js';
 import type { Reconciled } from './reconcile.js';
 
 /**
- * The commands on one keyword, or on one watch without a keyword. The sender adds ids, planned watches and everything
- * that depends on the time.
+ * The commands on one keyword, or on one watch without a keyword. A handler has added new ids, planned watches and
+ * everything that depends on the time.
  */
 export type KeywordCommand =
   | {

@@ -63,7 +63,7 @@ export class ReadRunner {
       const checks = [...outcomes.flatMap((outcome) => outcome.checks), ...unpaid];
       const memories = outcomes.flatMap((outcome) => outcome.memories);
       if (checks.length > 0) await this.record(checks, memories);
-      // Searches whose read was blocked have no check, and stay due.
+      // Searches without a check stay due: their read was blocked, or none of their watches runs any more.
       const recorded = new Set(checks.map(({ watch }) => watch.searchKey));
       await this.claims.giveBack(read.searches.filter(({ searchKey }) => !recorded.has(searchKey)));
     } catch (error) {

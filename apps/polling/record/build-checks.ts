@@ -142,7 +142,7 @@ function notesOf(notes: readonly string[]): string[] {
   return notes.length > kept.length ? [...kept, `and ${notes.length - kept.length} more notes`] : kept;
 }
 
-/** Returns the stored form of the item, and its size; undefined if no message can contain it. */
+/** Returns the stored form of the item, and its size; undefined if the item cannot be encoded or is too large. */
 function matchedItem({
   item,
   matches,

@@ -12,7 +12,7 @@ const MAX_FRESH = 2000;
 const RESTART_MS = 5000;
 
 interface List {
-  /** A position in the stream. All mentions that the list does not contain are after this position. */
+  /** A position in the stream. All mentions that arrived after the list was read are after this position. */
   lastEventId: string | undefined;
   /** Reads the list again from its beginning. @returns the position of the list; undefined if it cannot be read */
   readAgain: () => Promise<string | undefined>;

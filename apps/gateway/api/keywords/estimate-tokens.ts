@@ -14,7 +14,7 @@ interface EstimateClaims {
   version: string;
   /** Time of expiry, in ms. */
   until: number;
-  /** The keyword whose change was priced. Absent for a create. */
+  /** The keyword whose change was priced. Absent for a new keyword and for an Explore. */
   keywordId?: string;
 }
 
@@ -52,7 +52,7 @@ export class EstimateTokens {
   }
 
   /**
-   * Checks that a create matches its estimate. A create without a token passes unless `required`.
+   * Checks that a new keyword or a new Explore matches its estimate. A request without a token passes unless `required`.
    * @param token the header `Service-Estimate-Token`
    * @param required true for a create through MCP, which must show the price before it creates the keyword
    * @throws Refusal `invalid` `ESTIMATE_REQUIRED`, `conflict` `ESTIMATE_MISMATCH`, `conflict` `ESTIMATE_EXPIRED`

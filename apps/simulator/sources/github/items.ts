@@ -98,7 +98,7 @@ export function addressOf(post: SimPost): string {
   }
 }
 
-/** Returns the labels of an issue or a discussion: one, or none. */
+/** Returns the labels of an item: one, or none. */
 export function labelsOf(post: SimPost): (typeof LABELS)[number][] {
   const start = wholeBelow(seededRandom('label', post.id), LABELS.length + 1);
   return LABELS.slice(start, start + 1);

@@ -6,7 +6,7 @@ import { escapeAttribute } from '../shared/markup.js';
 const TAGS = ['node.js', 'typescript', 'rest', 'networking', 'authentication', 'docker', 'sqlite'] as const;
 const HEX = '0123456789abcdef';
 const LICENSE = 'CC BY-SA 4.0';
-// Sites with their own domain, which also contains their sites in other languages. All others are below
+// Sites with their own domain, which also contains their sites in other languages. All other sites are below
 // stackexchange.com.
 const DOMAINS: Readonly<Record<string, string>> = {
   stackoverflow: 'stackoverflow.com',
@@ -80,7 +80,7 @@ export function tagsOf(post: SimPost): string[] {
 
 /**
  * Returns a function that tests whether the search parameter `q` finds a question: each word and phrase must be in the
- * title, the body or the tags, and each `[tag]` must be a tag of the question.
+ * title, the body or the tags (an excluded one in none of them), and each `[tag]` must be a tag of the question.
  */
 export function questionTest(q: string): (post: SimPost) => boolean {
   const tags = [...q.matchAll(/\[([^\]]+)\]/g)].map(([, tag = '']) => tag.toLowerCase());
