@@ -171,8 +171,7 @@ async function compareHanging(stage: Stage, start: () => Promise<BenchProgram>):
   const rates = { none: [] as number[], ten: [] as number[] };
   for (let round = 1; round <= HANG_ROUNDS; round += 1)
     for (const hangs of round % 2 === 0 ? [true, false] : [false, true]) {
-      // Each run has a separate process, because a process remembers the state of endpoints from an earlier
-      // run.
+      // Each run has a separate process, because a process keeps the state of endpoints from an earlier run.
       const delivery = await start();
       await deliverOurs(stage, delivery, makeEvents(stage.scene, WARM_UP));
       await stage.receiver.ask('hang', hangs);

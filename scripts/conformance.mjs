@@ -1,5 +1,6 @@
 // Lists the tests of each rule of the interface: `npm run -s conformance` writes docs/conformance.md from the titles of
-// the tests. `npm run -s conformance:check` fails if the file is out of date or a rule has no test.
+// the tests. `npm run -s conformance:check` fails if the file is out of date, a rule has no test, or a test names a rule
+// that does not exist.
 import { readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

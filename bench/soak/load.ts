@@ -125,7 +125,7 @@ const KINDS: readonly Kind[] = [
     run: (ask) => ask('GET', '/v1/mentions', undefined, { 'x-api-key': `nobody-${newId()}` }),
   },
   {
-    name: "another's keyword",
+    name: 'unknown keyword',
     share: 20,
     expectedStatuses: [404],
     run: (ask) => ask('GET', `/v1/keywords/${newId()}`),

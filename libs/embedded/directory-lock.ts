@@ -41,8 +41,8 @@ export function lockDirectory(directory: string): DirectoryLock {
   const holder = readHolder(file);
   if (fd === undefined) throw new DirectoryInUseError(directory, holderText(holder));
   const self = identifySelf();
-  // Earlier releases did not use a lock of the operating system. They only wrote the process into the file. If this
-  // process still runs, it uses the directory.
+  // Earlier releases did not use a lock of the operating system. They only wrote the identity of their process into the
+  // file. If the process with this identity still runs, it uses the directory.
   const identity = parseIdentity(holder);
   if (identity && isRunning(identity) && identity.pid !== self.pid) {
     closeSync(fd);

@@ -51,8 +51,8 @@ export function displayUrl(url: string): string {
 }
 
 /**
- * Replaces scheme, host and port of every address by those of an operator's proxy; path and query stay. For
- * `OutboundRequest.reroute`.
+ * Returns a function that replaces scheme, host and port of an address by those of an operator's proxy; path and query
+ * stay. For `OutboundRequest.reroute`.
  */
 export function rerouteTo(baseUrl: string): (url: string) => string {
   const { origin } = new URL(baseUrl);

@@ -74,7 +74,10 @@ export function readerInThreads(
   };
 }
 
-/** Shortens texts to twice the length that the thread reads, because the thread removes invisible characters. */
+/**
+ * Shortens the texts of a request. Title and text keep twice the length that the thread reads, because the thread
+ * removes invisible characters.
+ */
 function shortened({ item, subject, analysis, embed }: ReadRequest): ReadRequest {
   return {
     item: {

@@ -119,7 +119,7 @@ export const metrics = {
   ),
   creditsUncovered: counterFromZero(
     'earshot_uncovered_credits_total',
-    'Credits that the balance did not cover, because the reservation of the work had expired',
+    'Credits that the balance did not cover, for example because the reservation of the work had expired',
   ),
   httpRequests: meter.createHistogram<Labels<'method' | 'route' | 'status'>>(
     'earshot_http_request_duration_seconds',

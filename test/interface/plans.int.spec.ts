@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 const HOUR = 3600;
-/** Returns a body with an interval that every plan allows; each search has a different query. */
+/** Returns a body with an interval that every plan allows. The searches of a source have different queries. */
 const body = (searches: number, more: object = {}) =>
   keywordBody({
     refresh_interval_seconds: 24 * HOUR,

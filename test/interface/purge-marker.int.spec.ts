@@ -173,7 +173,7 @@ async function oldParts(): Promise<Map<string, string>> {
 const everywhere = async () =>
   [...(await inStreams()), ...(await inPostgres()), ...(await inClickHouse())].sort();
 
-it('a purged keyword leaves no trace in any store, raw files included [keywords.purge, states.purged]', async () => {
+it('no text of a purged keyword stays in any store, raw files included [keywords.purge, states.purged]', async () => {
   await createMarkedKeyword('/v1/keywords/estimate');
   const { id, watches } = await createMarkedKeyword('/v1/keywords');
   // Its first watch is replaced: a purge must also find the events of that watch.

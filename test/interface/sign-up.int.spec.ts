@@ -95,7 +95,7 @@ describe('an open installation', () => {
     expect(sim.inbox.messages('smtp', 'stranger@example.org')).toEqual([]);
   });
 
-  it('sends at most three mails to an address in 15 minutes, and then returns 429 to every caller', async () => {
+  it('accepts at most three requests for a mail to an address in 15 minutes, and then returns 429', async () => {
     const ask = () => browser().post('/v1/auth/password/reset', { email: 'bomb@example.org' });
     expect([(await ask()).status, (await ask()).status, (await ask()).status]).toEqual([202, 202, 202]);
     const refused = await ask();

@@ -18,7 +18,7 @@ type AnyError =
 /** The codes of the API. `UNKNOWN`: the response is not an error of the API, for example because a proxy answered. */
 export type ErrorCode = AnyError['code'] | 'UNKNOWN';
 
-/** One invalid part of a request. `path` names the field in the request body, such as `sources.0.source`. */
+/** One invalid part of a request. `path` names the field in the request body, such as `sources[0].source`. */
 export type Fault = Schemas['Fault'];
 
 /** The API refused the request, or failed. Thrown after the last retry, or immediately if a retry is not allowed. */
@@ -49,8 +49,8 @@ export class EarshotError extends Error {
 }
 
 /**
- * No complete response arrived: the connection failed, or the time limit was exceeded. Thrown after the last
- * retry, or immediately if a retry is not allowed. `cause` is the error of `fetch`.
+ * No complete response arrived: the connection failed, the time limit was exceeded, or the body of the response could
+ * not be read. Thrown after the last retry, or immediately if a retry is not allowed. `cause` is the original error.
  */
 export class EarshotConnectionError extends Error {
   override readonly name = 'EarshotConnectionError';

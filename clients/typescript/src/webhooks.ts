@@ -21,7 +21,7 @@ export type HeadersLike =
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 const MAX_HEADER_LENGTH = 1000;
-/** A header has two signatures during a rotation of the secret. */
+/** Earshot sends at most two signatures: two for 24 hours after a rotation of the secret, otherwise one. */
 const MAX_SIGNATURES = 5;
 
 /**

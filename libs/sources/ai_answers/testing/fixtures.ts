@@ -25,7 +25,7 @@ export const settings = aiAnswersSettings({
 /** The connector with these settings. */
 export const connector = createAiAnswersConnector(settings);
 
-/** Returns a search; `more` replaces its filters. */
+/** Returns a search; `more` replaces or adds single filters. */
 export function promptCriteria(more: Record<string, unknown> = {}, market?: string): Criteria {
   const filters = { prompt: 'Which lamp is the best?', brands: ['Acme', 'Byron'], ...more };
   return criteriaOf({ ...(market !== undefined && { market }), filters: filters as never });
