@@ -118,8 +118,8 @@ describe('an installation', () => {
       expect.arrayContaining(['accounts-v1', 'keywords-v1', 'schedule-v1', 'events-index-v1']),
     );
     const now = await state();
-    // These names cover each way of rebuilding once; apps/earshot/projections.long.spec.ts rebuilds all
-    // projections.
+    // These names cover each way of rebuilding once. Two other specs test more about rebuilds:
+    // apps/earshot/projections.long.spec.ts and libs/decisions/rebuild.long.spec.ts.
     const some = ['accounts-v1', 'keywords-v1', 'schedule-v1', 'labels-v1', 'events-index-v1'];
     expect((await cli('projections', 'rebuild', ...some)).code).toBe(0);
     expect(await state()).toEqual(now);

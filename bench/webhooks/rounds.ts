@@ -39,7 +39,8 @@ export interface Round {
  * attempts are stored.
  * @param options `onlyHealthy`: the result is that of the deliveries to healthy endpoints; `hangs`: the other endpoints
  * hang, so the receiver does not wait for their deliveries
- * @throws Error if ATTEMPTS lacks a delivery, if a signature is wrong, or if no signature was checked
+ * @throws Error if ATTEMPTS lacks a delivery to a healthy endpoint, if a signature is wrong, or if no signature was
+ * checked
  */
 export async function deliverOurs(
   stage: Stage,

@@ -38,7 +38,7 @@ const completion = (message: object, more: object = {}) => ({
   ...more,
 });
 
-it('the chat client sends one request to the address, with the token and without data about this machine', async () => {
+it('the chat client sends one request to the address, with the token and the configured User-Agent, and without x- headers', async () => {
   const answer = await ask(json(completion({ content: '{}' })));
   expect(answer).toEqual({
     text: '{}',

@@ -16,7 +16,7 @@ export type Checked<T> = { value: T } | { fault: string };
 /** What the model sees of an item: short keys with texts. */
 export type LlmItem = Readonly<Record<string, string>>;
 
-/** The answers to one request; undefined for an item whose answer is invalid. */
+/** The answers to one question about items; undefined for an item whose answer is invalid. */
 export interface LlmAnswers<T> {
   values: readonly (T | undefined)[];
   /** The name of the model, as the server returns it. */

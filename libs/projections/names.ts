@@ -5,7 +5,7 @@
 
 /** Fills `accounts`, `api_keys`, `members` and `invitations` from ACCOUNTS, in Postgres. */
 export const ACCOUNTS_PROJECTION = 'accounts-v1';
-/** Fills `keywords` and `watches` from KEYWORDS, in Postgres. */
+/** Fills `keywords`, `watches` and `quoted_periods` from KEYWORDS, in Postgres. */
 export const KEYWORDS_PROJECTION = 'keywords-v1';
 
 /** Fills `events` and `activity` from EVENTS, in ClickHouse. */

@@ -184,7 +184,7 @@ describe('the Kubernetes manifests', () => {
       }
     });
 
-    it('probes each service, and its manifests do not contain the token', () => {
+    it('probes each service, without the key `httpHeaders`, which would contain the token', () => {
       const services = rendered.filter(
         ({ metadata, kind }) => kind === 'Deployment' && metadata.name !== 'cli',
       );

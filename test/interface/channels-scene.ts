@@ -56,7 +56,7 @@ export class ChannelsScene {
     await this.sim?.stop();
   }
 
-  /** Forgets the received messages, and resets the faults of the services. */
+  /** Deletes the received messages and the faults of the services. */
   clear(): void {
     this.sim.inbox.clear();
     this.sim.faults.clear();

@@ -58,7 +58,7 @@ const unknown: fc.Arbitrary<Field> = fc.oneof(
           .tag(no, WireType.EndGroup),
   ),
 );
-/** Generates fields in any order and any number, mixed with fields that delivery does not know. */
+/** Generates fields in any order and any number, mixed with fields that delivery does not read. */
 const messages = fc.array(fc.oneof(known, unknown), { maxLength: 20 }).map((fields) => {
   const writer = new BinaryWriter();
   for (const write of fields) write(writer);

@@ -16,7 +16,7 @@ export interface Fact {
   causes: readonly ChargeCause[];
 }
 
-/** A command on the ledger, with the decision about the account that causes it. */
+/** A command on the ledger, and the sequence in ACCOUNTS of the decision that causes it. */
 export interface AccountFact {
   seq: number;
   command: LedgerCommand;

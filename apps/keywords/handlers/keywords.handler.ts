@@ -38,7 +38,7 @@ interface TrialResult {
   starting: readonly Watch[];
 }
 
-/** Executes the commands that create, change and end keywords. */
+/** Executes the commands that estimate, create, change and end keywords, and that replace the addresses of their feeds. */
 @Controller()
 export class KeywordsHandler {
   constructor(

@@ -28,7 +28,7 @@ export type PostChange = Partial<Pick<SimPost, 'title' | 'text' | 'priceCents' |
 /** The options of a world. */
 export interface WorldOptions {
   seed: number;
-  /** New posts per second, for all sources or by source (0 for none). */
+  /** New posts of each source per second: one number for every source, or a number by source (0 for none). */
   ratePerSecond: number | Partial<Record<SourceId, number>>;
   clock: Clock;
   /** Posts of each source before the start, spread over `historyHours`. */

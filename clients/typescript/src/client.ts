@@ -32,12 +32,12 @@ export interface Client {
     path: P,
     ...options: OptionalArgument<OptionsOf<'post', P>>
   ): Promise<AnswerOf<'post', P>>;
-  /** Sends a PATCH. Repeats it only after 429: after any other failure, the PATCH can have had an effect. */
+  /** Sends a PATCH. Repeats it only after 429: after a 5xx or a failed connection, the PATCH can have had an effect. */
   patch<P extends PathsOf<'patch'>>(
     path: P,
     ...options: OptionalArgument<OptionsOf<'patch', P>>
   ): Promise<AnswerOf<'patch', P>>;
-  /** Sends a DELETE. Repeats it only after 429: after any other failure, the DELETE can have had an effect. */
+  /** Sends a DELETE. Repeats it only after 429: after a 5xx or a failed connection, the DELETE can have had an effect. */
   delete<P extends PathsOf<'delete'>>(
     path: P,
     ...options: OptionalArgument<OptionsOf<'delete', P>>

@@ -21,9 +21,9 @@ const SAMPLE_BYTES = 65_536;
 
 /**
  * Decodes the text of a feed. The encoding is the first of these that applies: 1. UTF-8 or UTF-16 if the first bytes
- * show it; 2. a declared ISO-2022 or HZ encoding; 3. UTF-8 if almost all bytes are valid UTF-8, even if another
- * encoding is declared, because declarations are often wrong; 4. the charset of the HTTP header, and 5. the declaration
- * in the file, each unless it is UTF-8, UTF-16 or UTF-32; 6. a detected encoding.
+ * show it; 2. a declared ISO-2022 or HZ encoding; 3. UTF-8 if almost all characters beyond ASCII are valid UTF-8, even
+ * if another encoding is declared, because declarations are often wrong; 4. the charset of the HTTP header, and 5. the
+ * declaration in the file, each unless it is UTF-8, UTF-16 or UTF-32; 6. a detected encoding.
  */
 export function decodeFeed(bytes: Uint8Array, contentType: string | undefined): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
