@@ -28,7 +28,7 @@ const KEYWORDS = numberOption('keywords', 500);
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const START = Date.UTC(2026, 0, 5);
-/** Alarms are counted only after these weeks. They give the baseline of each hour of the week six samples. */
+/** Alarms are counted only after these weeks, which give the baseline of each hour of the week six samples. */
 const HISTORY_WEEKS = 6;
 const SINCE = START + HISTORY_WEEKS * 7 * DAY_MS;
 const END = SINCE + WEEKS * 7 * DAY_MS;

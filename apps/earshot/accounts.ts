@@ -18,7 +18,7 @@ export function addAccountCommands(program: Command): void {
   const accounts = program.command('accounts').description('manage accounts and their plans');
   accounts
     .command('create')
-    .description('create an account; print {accountId, apiKey, signingSecret}, which are shown only once')
+    .description('create an account; print {accountId, apiKey, signingSecret}; the key is shown only once')
     .requiredOption(
       '--email <email>',
       'email address of the account; no person can sign in until you invite one with members invite',
@@ -79,8 +79,8 @@ export function addSigningSecretCommands(program: Command): void {
     .description("manage the secret that signs an account's webhooks")
     .command('rotate')
     .description(
-      'create a new secret; print {signingSecret, previousValidUntil}, which are shown only once. Deliveries are signed ' +
-        'with both secrets for 24 hours; a second rotation within 24 hours ends the oldest secret immediately',
+      'create a new secret; print {signingSecret, previousValidUntil}. Deliveries are signed with both secrets for ' +
+        '24 hours; a second rotation within 24 hours ends the oldest secret immediately',
     )
     .requiredOption('--account <id>', 'the account', id)
     .action(async ({ account }: { account: string }) => {

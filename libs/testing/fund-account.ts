@@ -1,6 +1,6 @@
 import type { Database } from '#postgres';
 
-/** Sets the balance of a spec's account, which billing does not know, to this many credits. */
+/** Sets the balance of a spec's account, which billing has not opened, to this many credits. */
 export async function fundAccount(database: Database, accountId: string, credits: number): Promise<void> {
   await database.query(
     `INSERT INTO credit_balances (account_id, plan, opened_at, period_start, period_end, allowance, allowance_used,

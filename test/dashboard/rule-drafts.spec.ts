@@ -78,7 +78,7 @@ describe('a rule in the form', () => {
       'a channel, all channels of the keyword, the webhook, a label and stop',
       { actions: ['notify', 'webhook', 'mark', 'stop'], channelIds: ['a'], alsoKeywordChannels: true },
     ],
-  ])('has %i of the actions that the API counts with %s', (count, _, more) => {
+  ])('has %i actions, as the API counts them, with %s', (count, _, more) => {
     expect(actionCountOf({ ...newRule(), ...more })).toBe(count);
   });
 

@@ -47,7 +47,7 @@ export function sendWebhook(http: OutboundDispatcher, delivery: Delivery, callba
       if (answer) {
         const { status, headers: answered } = answer;
         const delivered = status >= 200 && status < 300;
-        // Retries to a keyword's webhook follow a fixed schedule. Retries to a channel also follow Retry-After.
+        // Retries follow a fixed schedule. Retries to a channel also follow Retry-After.
         const wait = delivery.destination ? retryAfterMsOf(status, answered) : undefined;
         ended(status, delivered, delivered ? '' : refusalOf(status), wait);
       } else if (error instanceof OutboundError) ended(0, false, error.message);

@@ -73,7 +73,10 @@ export class ChannelsHandler {
     return create(DoneSchema);
   }
 
-  /** Stores the answer of an address's owner, who has opened the link of a mail and confirmed. */
+  /**
+   * Stores the answer of an address's owner, who has opened the link of a mail and confirmed, or has unsubscribed in
+   * the mail program.
+   */
   @CommandPattern(COMMANDS.answerAddress)
   async answer({ commandId, accountId, channelId, address, answer }: AnswerAddress) {
     const kind = answer === 'verify' ? 'verify' : 'unsubscribe';

@@ -25,7 +25,7 @@ const FILES = new Map<string, () => string | Buffer>([
   ['swagger-ui-bundle.js', ofViewer('swagger-ui-bundle.js')],
 ]);
 
-/** The documentation: guides from docs/, and the reference of the API. The pages need no key. */
+/** The documentation: guides (docs/ and `OTHER_PAGES`), and the reference of the API. The pages need no key. */
 @Controller('docs')
 export class DocsController {
   constructor(@Inject(Guides) private readonly guides: Guides) {}

@@ -86,7 +86,7 @@ async function call(
       throw new Refusal(
         'forbidden',
         'FORBIDDEN',
-        `this API key may only read; ${name} needs the scope write`,
+        `this API key may only read; ${name} needs a key that may write`,
       );
     const { data, error } = found.input.safeParse(given ?? {});
     if (error) throw Refusal.validation(faultsOf(error));

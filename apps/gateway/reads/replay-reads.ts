@@ -13,7 +13,7 @@ export interface ReplayRow {
   until: Date;
   keyword_id: string | null;
   watch_id: string | null;
-  /** Null if the keyword of the replay was purged. */
+  /** Null if the keyword of the replay or of its watch was purged. */
   url: string | null;
   types: string[];
   rate_per_second: number;

@@ -4,8 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 const TOGETHER_MS = 5;
 
 /**
- * Tells loops whether there is work for a name (a lane or a source). One statement answers all loops that ask at nearly
- * the same time. This saves statements, because each loop asks often, and usually there is no work.
+ * Finds out for loops whether there is work for a name (a lane or a source). One statement serves all loops that ask at
+ * nearly the same time. This saves statements, because each loop asks often, and usually there is no work.
  */
 export class SharedQuery {
   private batch: Batch | undefined;

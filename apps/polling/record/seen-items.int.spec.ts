@@ -66,7 +66,7 @@ const age = (ids: readonly string[], days: number) =>
   );
 
 describe('the seen items of a watch', () => {
-  it('are forgotten after 120 days, except items that the upstream continues to return and items of feeds', async () => {
+  it('are deleted after 120 days, except items that the upstream continues to return and items of feeds', async () => {
     const id = await stores.watch();
     await record(await claim(id), ['hn:1', 'hn:2', 'hn:3']);
     await age(['hn:1', 'hn:2'], 121);

@@ -4,7 +4,7 @@ import { UpstreamError } from '../source.js';
 
 /**
  * Parses a response whose ids are numbers above 2^53. Integers that JavaScript cannot represent exactly become texts.
- * @throws UpstreamError like `parseJson`; `not_parsable` also if an object has the same key twice
+ * @throws UpstreamError like `parseJson`; `not_parsable` also if an object has the same key twice, with different values
  */
 export function parseBigNumbers(text: string, status: number): unknown {
   // `parseJson` detects HTML and truncated responses.
@@ -12,7 +12,7 @@ export function parseBigNumbers(text: string, status: number): unknown {
   try {
     return parse(text, undefined, numberOrDigits);
   } catch {
-    // Unlike JSON.parse, this parser refuses duplicate keys.
+    // Unlike JSON.parse, this parser refuses duplicate keys with different values.
     throw new UpstreamError('not_parsable', 'tiktok answered JSON that contradicts itself', status);
   }
 }

@@ -43,7 +43,7 @@ const CURRENCIES: Readonly<Record<string, string>> = {
 const ENDINGS: Readonly<Record<string, string>> = { uk: 'co.uk', us: 'com' };
 const ALIASES: Readonly<Record<string, string>> = { 'co.uk': 'uk', gb: 'uk', com: 'us' };
 
-/** Returns the market of a search: `fr`, `uk` or `co.uk`, `us` or `com`. Undefined if Vinted has no such site. */
+/** Returns the market with this code (`fr`, `uk`, `us`) or other name (`gb`, `co.uk`, `com`); undefined if there is none. */
 export function marketOf(text: string | undefined): Market | undefined {
   const named = text?.trim().toLowerCase() ?? '';
   const code = ALIASES[named] ?? named;

@@ -18,8 +18,8 @@ export function Reports() {
         if (rows.length === 0)
           return (
             <Empty icon={FileBarChart} title="No reports yet">
-              A weekly report is made on Monday at {hourOfDay(9)} for each keyword that sends weekly reports
-              to a channel.
+              A weekly report is made on Monday at {hourOfDay(9)} for each keyword that has new mentions and
+              sends weekly reports to a channel.
             </Empty>
           );
         return (

@@ -15,8 +15,9 @@ export const NO_PLAN: Plan = { brand: '', terms: [], sources: [], feedUrls: [], 
 const MAX_TERM_LENGTH = 60;
 
 /**
- * Returns usual spellings of a brand: unchanged, in one word, as a hashtag, and for a domain the name in the domain.
- * For “Acme Rocket”, returns Acme Rocket, AcmeRocket and #AcmeRocket.
+ * Returns usual spellings of a brand: unchanged, in one word, and as a hashtag if this word has more than three
+ * characters. For “Acme Rocket”, returns Acme Rocket, AcmeRocket and #AcmeRocket. For an address or a domain, returns the
+ * domain, and the spellings of its first part.
  */
 export function suggestedTerms(brand: string): string[] {
   const name = brand.trim().replace(/\s+/g, ' ');

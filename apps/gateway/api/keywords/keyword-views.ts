@@ -35,7 +35,8 @@ export class KeywordViews {
   }
 
   private view(keyword: KeywordEntity, all: readonly WatchRead[]) {
-    // Replaced watches of a keyword are left out. If the keyword is retired, all its watches are shown.
+    // Watches that were replaced, or whose search was removed, are left out. If the keyword is retired, all its watches are
+    // shown.
     const watches = all.filter(({ watch }) => keyword.state === 'retired' || !watch.retiredAt);
     const definition = definitionView(keyword.definition);
     const warnings = modelFaults(definition, this.hasModel);

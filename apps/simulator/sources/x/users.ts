@@ -12,7 +12,7 @@ import { rangeOf, timesOf } from './search.js';
 /** Sends a response about the account with this handle. */
 type RespondAbout = (handle: string, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
-/** `/2/users/…`: accounts, and their tweets and followers. */
+/** `/2/users/…`: accounts, their tweets, their followers, and the accounts that they follow. */
 export class Users {
   constructor(
     private readonly world: World,
