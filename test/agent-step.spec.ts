@@ -37,7 +37,7 @@ const delivered = (hook: string, count: number) =>
     return found.length >= count && found.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
   });
 
-it('an event of a keyword with an agent step is delivered once with the answer, and the mention and its explanation contain the answer [readings.agent-block]', async () => {
+it('an event of a keyword with an agent step is delivered once with the answer, the mention contains the answer, and the explanation of the mention names the model [readings.agent-block]', async () => {
   const { api, accountId } = customer;
   const body = keyword('kettle', {
     ai_step: STEP,

@@ -2,7 +2,7 @@ import { BODY_KEY_OF, EVENT_TYPES_OF, NO_BODY, type Envelope, type SourceId } fr
 
 /**
  * Returns a sample event for the test of a webhook or a channel: an envelope like that of a real event, but without a
- * watch and a keyword.
+ * watch and a keyword. An item has only a few keys, and the data of an alert or a report are `{"test": true}`.
  * @param occurredAt ISO 8601
  */
 export function sampleEvent(id: string, type: string, occurredAt: string): Envelope & { data?: object } {

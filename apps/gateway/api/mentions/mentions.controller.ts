@@ -52,7 +52,7 @@ export class MentionsController {
     return whyView(await this.mention(accountId, id));
   }
 
-  /** Returns exactly the bytes of the delivered envelopes, so the response is built as text. */
+  /** Returns exactly the bytes of the stored envelopes, so the response is built as text. */
   @Get('v1/:source/watches/:id/events')
   @Header('content-type', 'application/json; charset=utf-8')
   async events(

@@ -24,7 +24,7 @@ export class WebhooksController {
     private readonly webhooks: WebhookAddresses,
   ) {}
 
-  /** Sends a signed sample event, and returns the response of the receiver. */
+  /** Sends a signed sample event. Returns the request, and the status of the response. */
   @Post('test')
   @HttpCode(200)
   async test(
