@@ -19,7 +19,7 @@ if [ ! -e .env ]; then
     esac
   done < env.example > .env.new
   mv .env.new .env
-  echo "created .env: keep a copy of MASTER_KEY elsewhere; without it, the signing secrets cannot be read"
+  echo "created .env: keep a copy of MASTER_KEY elsewhere; without it, the stored secrets cannot be read"
 fi
 mkdir -p secrets
 sed -n 's/^OPERATIONS_TOKEN=//p' .env | tr -d '\n' > secrets/operations_token

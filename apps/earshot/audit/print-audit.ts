@@ -27,7 +27,7 @@ export function auditText(report: AuditReport): string {
   return [
     ...lines,
     '',
-    'The column "quoted" contains a check at the start of each watch, and every check of the time in which the watch ran. The column "otherwise" contains readings of items, lookups, searches by meaning, analyses and Explore.',
+    'The column "quoted" contains the price of one check at the start of each watch, and of one check for each interval in which the watch ran. The column "otherwise" contains readings of items, lookups, searches by meaning, analyses and Explore.',
     '',
     `${report.movements} movements, ${report.charges} of them charges; balance ${report.balance}`,
     ...(unquoted > 0 ? [`note: ${unquoted} credits were charged to watches without a stored quote`] : []),

@@ -15,12 +15,14 @@ export const ERRORS: Readonly<Record<number, ErrorKind>> = {
   },
   401: {
     name: 'Unauthorized',
-    description: 'The API key is missing, unknown, revoked or expired, or the session has ended.',
+    description:
+      'The API key is missing, unknown, revoked or expired, or the session has ended. For a sign-in: the address or the password is wrong.',
     codes: ['UNAUTHORIZED'],
   },
   402: {
     name: 'PaymentRequired',
-    description: 'The credits do not cover the request, or the plan does not allow the request.',
+    description:
+      'The credits do not cover the request, the plan does not allow the request, or the key has reached its daily limit of credits through MCP.',
     codes: ['INSUFFICIENT_CREDITS', 'PLAN_LIMIT', 'MCP_SPEND_LIMIT'],
   },
   403: {
@@ -31,7 +33,8 @@ export const ERRORS: Readonly<Record<number, ErrorKind>> = {
   },
   404: {
     name: 'NotFound',
-    description: 'The resource does not exist, or it belongs to another account.',
+    description:
+      'The resource does not exist, or it belongs to another account. For a lookup: the account on the platform does not exist, is protected or is suspended.',
     codes: ['NOT_FOUND', 'USER_NOT_FOUND', 'USER_PROTECTED', 'USER_SUSPENDED'],
   },
   405: {
@@ -83,7 +86,8 @@ export const ERRORS: Readonly<Record<number, ErrorKind>> = {
   },
   503: {
     name: 'Unavailable',
-    description: 'A service or store that the request needs does not answer. Try again later.',
+    description:
+      'A service, store or upstream that the request needs does not answer, or its answer cannot be read. Try again later.',
     codes: ['UNAVAILABLE', 'PARSE', 'NETWORK'],
   },
 };

@@ -96,7 +96,7 @@ export function apiFilters(filters: FeedFilters, now: number) {
 /** The filters in the format of the API. */
 export type ApiFilters = ReturnType<typeof apiFilters>;
 
-/** Returns whether the feed has any filter other than the window. */
+/** Returns whether a filter other than the period leaves out mentions. */
 export const isNarrowed = (filters: FeedFilters) =>
   filters.q.trim() !== '' || filters.minRelevance > 0 || LIST_NAMES.some((name) => filters[name].length > 0);
 

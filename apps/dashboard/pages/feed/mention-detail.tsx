@@ -196,7 +196,8 @@ function Body({ mention, why }: { mention: Mention; why: Why | undefined }) {
       )}
       {mention.truncated && (
         <Text size="xs" c="dimmed" mt={4}>
-          Earshot has shortened this post: it keeps at most 64 KiB of a text and 1 KiB of a title.
+          Earshot has shortened this post. For example, it keeps at most 64 KiB of a text and 1 KiB of a
+          title.
         </Text>
       )}
     </div>

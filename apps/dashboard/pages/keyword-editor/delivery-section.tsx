@@ -137,7 +137,7 @@ function Channels() {
             <Anchor component={Link} to="/channels">
               Set one up
             </Anchor>
-            : mail, Slack, Discord, Teams or Telegram.
+            : mail, Slack, Discord, Teams, Telegram or a webhook.
           </Text>
         )
       )}

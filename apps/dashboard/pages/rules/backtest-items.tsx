@@ -99,7 +99,9 @@ export function BacktestItems({
                   <Table.Td className="foreign">
                     {[
                       ...item.added.map((id) => `+ ${isolated(names.get(id) ?? id)}`),
-                      ...item.removed.map((id) => `− ${isolated(names.get(id) ?? 'a removed rule')}`),
+                      ...item.removed.map(
+                        (id) => `− ${isolated(names.get(id) ?? 'a removed or disabled rule')}`,
+                      ),
                     ].join(', ')}
                   </Table.Td>
                 </Table.Tr>

@@ -33,7 +33,7 @@ export const estimateSchemas: Readonly<Record<string, Schema>> = {
       NUMBER,
     ),
     creditsPerItem: described(
-      'Additional credits for each kept item: for sentiment and intent together, for a bucket if the item gets a bucket, and for an answered agent step. Dropped items cost nothing',
+      'Additional credits for each kept item: for sentiment and intent together, for a bucket if the item gets a bucket, and for an answered agent step. Muted items, and items that are dropped for their language or relevance, cost nothing. Items that a rule drops cost as much as kept items',
       object({ analysis: INTEGER, bucket: INTEGER, agentStep: INTEGER }),
     ),
     checksPerMonth: NUMBER,
