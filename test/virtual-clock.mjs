@@ -1,6 +1,6 @@
 // Programs under test load this file (NODE_OPTIONS=--import=…). From VIRTUAL_EPOCH_MS on, their time runs VIRTUAL_SPEED
-// times as fast. Waits of the services themselves are shortened. Waits of libraries and connections are not shortened,
-// because the network does not become faster.
+// times as fast. Waits of code in `apps` are shortened. Waits of code in `libs`, of packages and of connections are not
+// shortened, because the network does not become faster.
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
 

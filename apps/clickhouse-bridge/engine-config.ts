@@ -13,8 +13,8 @@ const GRANTS = [
 ];
 
 /**
- * Settings with fixed values, which a statement cannot change. With other values, a statement could read or write a
- * file, use the network, or use another query language.
+ * Settings with fixed values, which a statement cannot change. With other values, a statement could for example read or
+ * write a file, use the network, or use another query language.
  */
 const FIXED_SETTINGS = {
   dialect: 'clickhouse',

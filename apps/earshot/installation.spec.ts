@@ -9,7 +9,7 @@ describe('the settings of an installation', () => {
     ['LLM_MODEL', { LLM_URL: 'http://127.0.0.1:11434/v1' }],
     ['PUBLIC_URL', { PUBLIC_URL: 'example' }],
     ['LOG_LEVEL', { LOG_LEVEL: 'loud' }],
-  ])('are refused before anything starts if %s is wrong', (name, env) => {
+  ])('are refused with the name of the setting if %s is missing or wrong', (name, env) => {
     expect(() => readInstallationSettings(env)).toThrow(name);
   });
 });

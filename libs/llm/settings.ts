@@ -14,7 +14,7 @@ export const LLM_SETTINGS = [
 
 /**
  * Returns the language model that the settings name; undefined without LLM_URL.
- * @throws SettingsError if LLM_URL is not a base address, or is set without LLM_MODEL
+ * @throws SettingsError if LLM_URL ends with `/chat/completions`, or is set without LLM_MODEL
  */
 export function llmOptions(
   settings: Settings<(typeof LLM_SETTINGS)[number]>,

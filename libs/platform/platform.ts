@@ -32,7 +32,7 @@ export interface Loop extends Stoppable {
 /** The work of a service besides its controllers. The module of the service lists it. */
 export interface WorkList {
   loops: readonly Loop[];
-  /** Called after all loops and controllers have stopped: closes what they used. */
+  /** Called after all loops and controllers have stopped, or after their time limit: closes what they used. */
   afterStop?(): Promise<void>;
 }
 

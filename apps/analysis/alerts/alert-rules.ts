@@ -24,7 +24,7 @@ export interface AlertRule {
 
 /** The actions of an alert that fires, in addition to its event. */
 export interface AlertActions {
-  /** Send the event to the webhook, even if the keyword does not subscribe to it. */
+  /** Send the event to the webhook, even if the keyword does not subscribe to this type of event. */
   webhook: boolean;
   notifyChannelIds: string[];
   /** Notify all channels of the keyword. */

@@ -19,7 +19,7 @@ export const KEYWORD_EVENTS: ConsumerOptions = {
 };
 
 /**
- * Publishes events about keywords themselves. Delivery looks in the tables whether the keyword wants such an
+ * Publishes events about keywords themselves. Delivery reads from the tables whether the keyword subscribes to such an
  * event (`webhookEvents`). So an event is published only after the tables contain its decision.
  */
 @Controller()

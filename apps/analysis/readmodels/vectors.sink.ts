@@ -16,8 +16,9 @@ import { knownWatches } from './check-sink.js';
 
 const UNAVAILABLE_MS = 5_000;
 /**
- * Mentions that are older than this and whose events contain no embedding are embedded only by `embeddings backfill`. A
- * new consumer reads 90 days of events, and new mentions must not wait until all of these are embedded.
+ * Mentions that are older than this and whose events contain no embedding of the present model are embedded only by
+ * `embeddings backfill`. A new consumer reads 90 days of events, and new mentions must not wait until all of these are
+ * embedded.
  */
 const LEFT_AFTER_MS = 3_600_000;
 

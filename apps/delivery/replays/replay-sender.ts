@@ -43,7 +43,8 @@ export class ReplaySender {
 
   /**
    * Sends the events of one turn, and writes its progress.
-   * @returns the position of the last processed event; undefined after `LostReplay`
+   * @returns the position of the last processed event of the replay; undefined if there is none yet, and after
+   *   `LostReplay`
    */
   async send(
     replay: ClaimedReplay,

@@ -8,8 +8,8 @@ const VISIBLE_ASCII = /^[\x21-\x7e]{1,128}$/;
 /**
  * Gives each request its id and trace, and measures it.
  * @param trustsCallers true: a request continues the trace in its `traceparent`, and the trace is recorded if the
- * caller asks for it. False: a request begins a new trace with a link to the caller's trace, because strangers must not
- *   decide what is recorded.
+ *   caller asks for it. False: a request begins a new trace with a link to the caller's trace, because strangers must
+ *   not decide what is recorded.
  */
 export function trackRequests(fastify: FastifyInstance, log: Logger, trustsCallers: boolean): void {
   const spans = new WeakMap<FastifyRequest, Span>();

@@ -17,7 +17,7 @@ export class KeywordEntity {
   @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
   /** Changes with each rotation of the addresses of the keyword's feeds. */
   @Column('text', { name: 'feed_key' }) feedKey!: string;
-  /** Number of decisions so far. */
+  /** 1 after the creation. Each change, pause and resume adds 1, and so does the retirement. */
   @Column('integer') version!: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Words, emoticons, emoji and repeated punctuation. The alternatives are written so that matching takes linear time.
+ * Words, emoticons, emoji and punctuation. The alternatives are written so that matching takes linear time.
  */
 const TOKEN =
   /@user|[\p{L}\p{M}\p{N}_]+(?:'[\p{L}\p{M}]+)*|[:;=8xX][-'^]?[()[\]DPpoO3/\\|*]+|<\/?3|-_+-|\^_*\^|\p{Extended_Pictographic}|[!?]+|\.{2,}|[.,;:()#"]/gu;

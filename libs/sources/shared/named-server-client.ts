@@ -8,8 +8,8 @@ const SERVERS_KEPT = 5_000;
 const MAX_BYTES = 2 * 1024 * 1024;
 
 /**
- * A server that is named in searches and is not the configured one. If it asks Earshot to wait, no search of the lane
- * sends it requests during this time. Requests to other servers continue.
+ * A server that is named in searches and is not the configured one. If it asks Earshot to wait, no search of this source
+ * in this process sends it requests during this time. Requests to other servers continue.
  */
 export class NamedServerClient {
   constructor(

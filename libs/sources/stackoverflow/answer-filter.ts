@@ -6,9 +6,9 @@ import { ask } from './ask.js';
 const SESSION_KEY = 'stackoverflow.answerFilter';
 
 /**
- * Returns the name of a filter that adds the question's title and tags to answers. The built-in filters do not add
- * them. A filter never expires, so a lane creates it only once. To read the titles from `/questions/{ids}`, every page
- * would need another request.
+ * Returns the name of a filter that adds the link, and the question's title and tags, to answers. The built-in filters
+ * do not add these fields. A filter never expires, so each process creates it only once. To read the titles from
+ * `/questions/{ids}`, every page would need another request.
  */
 export function answerFilter(context: FetchContext, key: string): Promise<string> {
   const make = () => makeFilter(context, key);

@@ -25,7 +25,7 @@ export interface FakeRequest extends OutboundRequest {
   at: URL;
 }
 
-/** The current time in all specs. */
+/** The current time of a fake upstream, and by default of the reads of a spec. */
 export const SPEC_NOW = new Date('2026-03-04T12:00:00.000Z');
 
 /**

@@ -45,8 +45,8 @@ import { ChannelBodyDto, ChannelChangeDto, isMasked, type ChannelConfigDto } fro
 import { configFaults, configView, storedConfig } from './channel-config.js';
 
 /**
- * How long the gateway waits for the test of a channel. A chat service must answer within 10 s, and a mail server within
- * 14 s.
+ * How long the gateway waits for the test of a channel. A chat service must answer within 10 s. A mail waits for a
+ * connection at most 2 s, and the mail server must then accept it within 12 s.
  */
 const TIMEOUT_MS = 20_000;
 

@@ -22,7 +22,7 @@ import { KeywordReads } from '../../reads/keyword-reads.js';
 import { KeywordInput } from './keyword-input.js';
 import { KeywordViews } from './keyword-views.js';
 
-/** Maximum number of attempts to apply a change. An attempt fails if another request changes the keyword meanwhile. */
+/** Maximum number of attempts to apply a change. An attempt fails if the keyword changes, pauses or resumes meanwhile. */
 const CHANGE_ATTEMPTS = 5;
 
 /** Changes, pauses, resumes and deletes a keyword. */
