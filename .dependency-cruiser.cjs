@@ -1,4 +1,4 @@
-/** The import rules of the house. Run by `npm run lint:imports`. */
+/** The import rules of this repository. Run by `npm run lint:imports`. */
 module.exports = {
   forbidden: [
     {
@@ -10,7 +10,7 @@ module.exports = {
     { name: 'libs-never-import-apps', severity: 'error', from: { path: '^libs/' }, to: { path: '^apps/' } },
     {
       name: 'an-app-never-imports-an-app',
-      comment: 'apps/earshot alone hosts the others.',
+      comment: 'Only apps/earshot imports the other apps.',
       severity: 'error',
       from: { path: '^apps/([^/]+)/', pathNot: '^apps/earshot/' },
       to: { path: '^apps/', pathNot: '^apps/$1/' },
@@ -32,7 +32,7 @@ module.exports = {
     },
     {
       name: 'only-tests-import-testing',
-      comment: 'Nothing in a testing/ folder is built, but libs/testing, which the benches use.',
+      comment: 'The build leaves out all testing/ folders, except libs/testing, which the benches import.',
       severity: 'error',
       from: { path: '^(apps|libs)/', pathNot: '[.]spec[.]ts$|/testing/' },
       to: { path: '/testing/', pathNot: '^node_modules/' },

@@ -4,8 +4,8 @@ import { defineConfig, type Plugin } from 'vite';
 const GATEWAY = process.env.EARSHOT_URL ?? 'http://127.0.0.1:8080';
 
 /**
- * Adds links with which the browser loads all scripts at the same time. Otherwise the browser would have to load the
- * first, small script before it finds the scripts that this script imports.
+ * Adds links with which the browser loads the first script and all scripts that it imports at the same time. Otherwise
+ * the browser would have to load the first, small script before it finds its imports.
  */
 const preloadApp: Plugin = {
   name: 'preload-app',

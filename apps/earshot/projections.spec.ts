@@ -23,7 +23,7 @@ async function listed(): Promise<Line[]> {
   return lines.map((line) => JSON.parse(line) as Line);
 }
 
-/** Returns the consumers of analysis that write to ClickHouse, and the tables into which each consumer inserts rows. */
+/** Returns the consumers in the files `*.sink.ts`, and the tables of ClickHouse into which each inserts rows. */
 function sinks(): { name: string; tables: string[] }[] {
   const folder = new URL('apps/analysis/readmodels/', checkout);
   return readdirSync(folder)

@@ -30,7 +30,7 @@ describe('isOutage', () => {
     ['a closed NATS connection', new ClosedConnectionError()],
     ['a NATS request that was not answered', new RequestError('failed', { cause: new TimeoutError() })],
     ['JetStream without a leader', fromJetStream(503)],
-    ['JetStream that the server cannot use', new Error('not enabled', { cause: fromJetStream(503) })],
+    ['JetStream that is reported as disabled', new Error('not enabled', { cause: fromJetStream(503) })],
     ['a pull that JetStream no longer serves', new JetStreamError('heartbeats missed')],
   ])('is true for %s', (_, error) => {
     expect(isOutage(error)).toBe(true);

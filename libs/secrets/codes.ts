@@ -12,7 +12,7 @@ export function newInvitationCode(): string {
 
 /**
  * Returns the code of the first sign-up, `XXXX-XXXX`: 40 bits that are derived from MASTER_KEY, so that every replica
- * knows it and nothing is stored. The caller must refuse this code as soon as an account exists.
+ * can compute it and nothing is stored. The caller must refuse this code as soon as an account exists.
  */
 export function firstSignUpCode(masterKey: string): string {
   const [present] = masterKeys(masterKey);

@@ -101,7 +101,7 @@ export class NatsCluster {
       ['http: "0.0.0.0:8222"', `http: "127.0.0.1:${ports.monitor}"`],
       ['listen: "0.0.0.0:6222"', `listen: "127.0.0.1:${ports.route}"`],
       ['store_dir: "/data"', `store_dir: "${storeDir}"`],
-      // Debian's nats-server 2.9 does not know this setting.
+      // Debian's nats-server 2.9 does not support this setting.
       ['sync_interval: always', ''],
     ];
     let text = read('deploy/nats/nats.conf');

@@ -61,7 +61,7 @@ const eventRow = (watchId: string, occurredAt: string): EventRow => {
 };
 
 describe('the retention of mentions and events', () => {
-  it('is 90 days in the stream and in the tables, and a request with an older since returns the stored events [limits.retention]', async () => {
+  it('is 90 days in the stream EVENTS and in the table of events, and a request with an older since returns the stored events [limits.retention]', async () => {
     const { config } = await bus.jsm.streams.info('EVENTS');
     expect(config.max_age).toBe(90 * DAY_MS * 1_000_000);
     const tables = await service.clickhouse.query({
@@ -137,7 +137,7 @@ describe('reading own data', () => {
       expect([path, (await api.get(path)).status]).toEqual([path, 200]);
     expect((await api.post('/v1/keywords/estimate', keywordBody())).body.valid).toBe(true);
     expect((await api.get('/v1/mentions')).body.meta).toEqual({ credits_used: 0 });
-    // Every charge follows from a fact in one of these streams.
+    // The charges for checks, lookups and readings follow from facts in these streams.
     for (const stream of ['CHECKS', 'LOOKUPS', 'EVENTS'])
       expect((await bus.jsm.streams.info(stream)).state.messages).toBe(0);
     expect((await api.get('/v1/credits')).body.usedThisPeriod).toBe(0);

@@ -41,7 +41,7 @@ export class SignInScene {
     await this.service?.stop();
   }
 
-  /** Forgets the attempts to sign in. */
+  /** Deletes the recorded attempts to sign in. */
   async clear(): Promise<void> {
     await this.service.database.query('DELETE FROM auth_attempts');
   }

@@ -7,7 +7,7 @@ import type { Logger } from '#telemetry';
 const HOUR_MS = 3_600_000;
 /**
  * How long a key of a story (a hash of a link or of a text) is kept after it was found. An item of which no key is kept
- * begins a new story.
+ * is not a repetition, and its story id is computed from its first key.
  */
 const KEPT_DAYS = 30;
 /** One statement deletes at most this many rows, so that it locks rows only for a moment. */

@@ -31,8 +31,8 @@ export const CREDITS: ConsumerOptions = {
 
 /**
  * Updates the tables of the ledgers from CREDITS. Normally the writer has already updated the tables in the transaction
- * of its decision. This handler updates the tables if a process died between the append to CREDITS and the commit of
- * that transaction.
+ * of its decision. This handler updates the tables if that transaction was not committed after the append to CREDITS,
+ * for example because the process died.
  */
 @Controller()
 export class CreditsHandler {

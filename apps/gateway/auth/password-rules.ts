@@ -22,7 +22,7 @@ export function NewPassword(): PropertyDecorator {
   });
 }
 
-/** Requires an existing password. Checks only that the text is not extremely long. */
+/** Requires a password that exists already. Checks only that it is a string that is not extremely long. */
 export function ExistingPassword(): PropertyDecorator {
   return Check(
     (value) => {

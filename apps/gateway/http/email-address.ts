@@ -1,6 +1,6 @@
 import { isEmail } from 'class-validator';
 
-/** Characters that are not ASCII, control characters, and characters with a meaning in mail headers or in SMTP. */
+/** Characters that are not ASCII, spaces, control characters, and characters with a meaning in mail headers or SMTP. */
 // oxlint-disable-next-line no-control-regex -- a line break in an address would begin a new header
 const UNSAFE = /[\u0000-\u0020\u007f-\uffff"'`(),:;<>[\]\\]/;
 

@@ -56,7 +56,7 @@ const activity = tool({
   name: 'get_activity',
   title: 'Read the activity of a keyword',
   description:
-    'The checks of a keyword with their new events, credits and failures, and its deliveries, newest first. Default window: the last 7 days. Free.',
+    'The checks of a keyword with their new events, credits and failures, its deliveries, and the events of the keyword itself (such as pauses and alerts), newest first. Default window: the last 7 days. Free.',
   input: z.strictObject({
     id: keywordId,
     source: z.enum(SOURCE_IDS).optional(),

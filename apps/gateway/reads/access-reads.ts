@@ -50,7 +50,7 @@ const MEMBERS = `SELECT m.member_id, m.email, m.role, m.joined_at,
 export class AccessReads {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Returns keys that were not revoked. @param ofMember null: the keys of all members */
+  /** Returns keys that were not revoked. @param ofMember null: all keys of the account */
   keys(accountId: string, ofMember: string | null, limit: number, before?: ListPosition): Promise<KeyRow[]> {
     return this.database.query(
       `${KEYS} AND ($3::timestamptz IS NULL OR (k.created_at, k.key_id) < ($3, $4::uuid))
@@ -59,7 +59,7 @@ export class AccessReads {
     );
   }
 
-  /** @param ofMember null: a key of any member */
+  /** @param ofMember null: any key of the account */
   async key(accountId: string, keyId: string, ofMember: string | null): Promise<KeyRow | undefined> {
     const [row] = await this.database.query<KeyRow[]>(`${KEYS} AND k.key_id = $3`, [
       accountId,

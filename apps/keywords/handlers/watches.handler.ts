@@ -112,8 +112,9 @@ export class WatchesHandler {
 }
 
 /**
- * Finds another watch with the same search; undefined if there is none. A watch that a user paused is ignored. A watch
- * that is paused for another reason is not ignored, because it can resume automatically.
+ * Finds another watch with the same search; undefined if there is none. A watch is ignored if a user paused it, or if
+ * its source is disabled in its keyword. A watch that is paused for another reason is not ignored, because it can resume
+ * automatically.
  */
 async function duplicateOf(
   tx: Tx,

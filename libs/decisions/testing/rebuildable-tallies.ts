@@ -3,7 +3,10 @@ import { tally } from './tallies.js';
 
 // Only for specs: tables and projections that can be rebuilt.
 
-/** The table of tallies, with columns, constraints, indexes and grants that a rebuild must keep. */
+/**
+ * The tables `owners` and `tallies`, with columns, constraints, indexes and grants that a rebuild must keep; and the
+ * table `visits`, which a rebuild does not change.
+ */
 export const REBUILDABLE_TABLES = `
   CREATE TABLE owners (owner text PRIMARY KEY);
   CREATE TABLE tallies (id text PRIMARY KEY, owner text NOT NULL REFERENCES owners ON DELETE CASCADE, total integer NOT NULL CHECK (total >= 0),

@@ -34,7 +34,7 @@ export class Alerts1763950000000 implements MigrationInterface {
         keyword_id uuid PRIMARY KEY,
         -- The earliest five minutes with a new mention since the last evaluation; null if there is none.
         changed_from timestamptz(0),
-        -- Increases with each change, so that an evaluation knows whether it saw the last change.
+        -- Increases with each change, so that an evaluation can detect changes that came after its reads.
         changes bigint NOT NULL DEFAULT 1,
         -- The next evaluation. During an evaluation: the end of its claim.
         due_at timestamptz(3) NOT NULL,

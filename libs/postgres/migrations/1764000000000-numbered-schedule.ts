@@ -57,7 +57,7 @@ export class NumberedSchedule1764000000000 implements MigrationInterface {
         check_seq bigint NOT NULL DEFAULT 0,
         -- Time of the first poll; null before it.
         baseline_at timestamptz(3),
-        -- Everything published until then has been read for this watch: the time of the last completed check.
+        -- The end of the window of the last completed check. After a gap, earlier items can be missing.
         covered_until timestamptz(3),
         -- Time of the last check if it failed; otherwise null.
         failed_at timestamptz(3),
@@ -74,7 +74,7 @@ export class NumberedSchedule1764000000000 implements MigrationInterface {
         watch_id uuid NOT NULL,
         keyword_id uuid,
         search_id uuid,
-        -- Until the first check: of the request that created the watch. Null if the trace of the request is not recorded.
+        -- Until the first check: the trace of the request that created the watch; null if this trace is not recorded.
         traceparent text
       ) WITH (fillfactor = 95); -- A check changes no index if its page has room.
       -- A read uses all watches of its search, so they are stored together.

@@ -10,7 +10,7 @@ export type { ProducthuntSettings } from './sign-in.js';
 
 // The API filters posts by the time of their creation, but some posts become visible hours later.
 const SHOWN_LATER_MS = 6 * 3_600_000;
-// A high estimate: about three hundred posts a day.
+// A high estimate: about 350 posts a day.
 const POSTS_PER_SECOND = 0.004;
 // The API has no search, so each search would read the whole feed. One read of the feed for all searches is always
 // cheaper.

@@ -22,7 +22,7 @@ export async function startReplica(bus: Bus, ...controllers: Type[]): Promise<Re
     { strategy, logger: false, abortOnError: false },
   );
   await app.listen();
-  // After this flush, the server knows the subscriptions.
+  // After this flush, the server has received the subscriptions.
   await bus.nc.flush();
   return { strategy, stop: () => app.close() };
 }

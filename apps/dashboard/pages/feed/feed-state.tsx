@@ -73,7 +73,7 @@ export function FeedState({ filters, feed, onAgree, onReset }: Props) {
   );
 }
 
-/** Values that remove all filters except the window. */
+/** Values that remove all filters except the period. */
 export const NO_FILTERS = {
   q: '',
   mode: 'text',

@@ -162,7 +162,8 @@ function useFaultsBesideFields(
     .filter(({ path }) => path !== '')
     .map(({ path, message }) => ({ path: formPath(path), message }));
   useEffect(() => {
-    // The API advises to use the query for a single term. The form knows whether the query is free.
+    // For a single term, the API advises to use the query instead. If the query is already used, the fault of the form
+    // replaces this advice.
     const faults = [...refused, ...termFaultsOf(form.values)];
     form.setErrors(errorsOf(faults.filter(({ path }) => wasTried || form.isDirty(path))));
     // The faults of a response stay until the next response. Typing in a field clears the fault of this field.

@@ -122,7 +122,7 @@ export function tampered(
 /** A command, and the time at which it is executed. */
 export type Step = [string, LedgerCommand];
 
-/** Returns the input of an audit: a ledger with some changed movements, whose stream and tables agree. */
+/** Returns the input of an audit: a ledger whose movements `forge` can change, and whose stream and tables agree. */
 export function ledgerOf(
   steps: readonly Step[],
   forge: (movements: CreditMovement[], n: number) => CreditMovement[] = (movements) => movements,

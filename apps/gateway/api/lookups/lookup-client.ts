@@ -34,8 +34,9 @@ export class LookupClient {
   /**
    * Sends the lookup and returns its result.
    * @param commandId identifies the lookup; a lookup with the same id is charged only once
-   * @throws Refusal `invalid` if the source is not configured, `not-covered` if the credits are not sufficient,
-   *   `not-found` if the upstream reports that the object does not exist, `unavailable` if the upstream does not answer
+   * @throws Refusal `invalid` if the source is not configured or is turned off, `not-covered` if the credits are not
+   *   sufficient, `not-found` if the upstream reports that the object does not exist, `unavailable` if the upstream does
+   *   not answer
    */
   async ask(
     accountId: string,
