@@ -13,7 +13,7 @@ const KEPT_DAYS = 30;
 /** One statement deletes at most this many rows, so that it locks rows only for a moment. */
 const ROWS_PER_STATEMENT = 5_000;
 
-/** Deletes the keys of old stories. */
+/** Deletes old keys of stories. */
 @Injectable()
 export class StoriesLoop implements Loop {
   readonly name = 'stories';

@@ -18,7 +18,7 @@ export function Quoted() {
   return (
     <Section
       title="Quoted and charged"
-      lead="The estimated and the charged credits of this keyword’s checks until now. Readings, buckets and agent steps are charged for each mention, in addition to the checks."
+      lead="The credits of the last 30 days. Quoted: the checks of this keyword. Charged: the checks, and the readings, buckets and agent steps of mentions, which are not quoted."
       actions={
         <Select
           size="xs"

@@ -15,7 +15,7 @@ export function AuditLog() {
   return (
     <Section
       title="Audit log"
-      lead="Every change by a member or a key, the newest first. Values are not recorded."
+      lead="Every change by a member or a key in the last 365 days, the newest first. Values are not recorded."
     >
       <Loaded query={log}>
         {(entries) =>
