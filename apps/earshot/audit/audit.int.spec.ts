@@ -90,3 +90,26 @@ it('the audit fails as an outage if the server that delivers the facts lacks the
   const ahead = { ...bus, reads: { streams: { getMessage } } } as unknown as Bus;
   await expect(readAccount(ahead, database, accountId)).rejects.toThrow(Outage);
 });
+
+it('the audit ends although messages are deleted while it reads them', async () => {
+  const { bus, database } = billing;
+  const accountId = await billing.open();
+  const { watchId } = await billing.check(accountId);
+  await billing.balanceWhere('it is charged', accountId, ({ remaining }) => remaining === 2998);
+  const consumers = {
+    async get(...args: Parameters<Bus['js']['consumers']['get']>) {
+      const consumer = await bus.js.consumers.get(...args);
+      const info = consumer.info.bind(consumer);
+      consumer.info = async () => {
+        const answered = await info();
+        if (args[0] === 'CHECKS')
+          await bus.jsm.streams.purge('CHECKS', { filter: subjectOf('CHECKS', accountId, watchId) });
+        return answered;
+      };
+      return consumer;
+    },
+  };
+  const beside = { ...bus, js: { consumers } } as unknown as Bus;
+  const { facts } = await readAccount(beside, database, accountId);
+  expect(facts).toEqual([]);
+});

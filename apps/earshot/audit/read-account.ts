@@ -9,6 +9,10 @@ import { ledgerCommandsOf } from '../../billing/ledger/account-ledgers.js';
 import { CHARGED_STREAMS, chargesOf, type ChargedStream } from '../../billing/ledger/charges.js';
 import type { AuditInput, Fact, LedgerInTables } from './audit-input.js';
 
+/** Number of messages that are requested at once. */
+const PART = 1000;
+const PART_WITHIN_MS = 5_000;
+
 /**
  * Reads the input of an audit of the account from a running installation. The order of the reads matters: a charge that
  * is written meanwhile must not be reported as missing, or as a charge without a fact.
@@ -87,7 +91,7 @@ function messagesOf<T>(
 ): Promise<{ seq: number; data: T }[]>;
 /**
  * Returns every message of the subject, oldest first, converted by `read`.
- * @throws Outage if the server that delivers the messages lacks the newest of them: without these, the audit would report
+ * @throws Outage if the server that delivers them lacks the last ones, or stops delivering: the audit would report
  *   faults that do not exist
  */
 async function messagesOf(
@@ -100,11 +104,16 @@ async function messagesOf(
   const last = await getMessage(bus, stream, { last_by_subj: subject });
   if (!last) return found;
   const consumer = await bus.js.consumers.get(stream, { filter_subjects: subject });
-  if ((await consumer.info()).num_pending > 0)
-    for await (const message of await consumer.consume({ max_messages: 1000 })) {
+  for (let before = -1; ;) {
+    // Counted again before each part, because messages can be deleted meanwhile.
+    const waiting = (await consumer.info()).num_pending;
+    if (waiting === 0) break;
+    if (before === found.length) throw new Outage('NATS', `${subject} could not be read completely`);
+    before = found.length;
+    const part = { max_messages: Math.min(waiting, PART), expires: PART_WITHIN_MS };
+    for await (const message of await consumer.fetch(part))
       found.push({ seq: message.seq, data: read(message.data) });
-      if (message.info.pending === 0) break;
-    }
+  }
   const isShort = (found.at(-1)?.seq ?? 0) < last.seq;
   if (isShort && (await getMessage(bus, stream, { seq: last.seq })))
     throw new Outage('NATS', `a server lacks the last messages of ${subject}; audit again when it has them`);
