@@ -256,6 +256,23 @@ describe('a rebuild', () => {
     expect((await rebuilt.done).phase).toBe('done');
   });
 
+  it('reports its end although NATS cannot be reached after the switch', async () => {
+    const [id = ''] = ids(1);
+    await add(id, 1, tallies(1));
+    // The switch asks once more for the end of the stream.
+    let answered = Infinity;
+    const info: Bus['jsm']['streams']['info'] = (...args) => {
+      answered -= 1;
+      return answered < 0 ? Promise.reject(new Error('no connection')) : bus.jsm.streams.info(...args);
+    };
+    const unreachable = { ...bus, jsm: { streams: { info } } } as unknown as Bus;
+    const progress = await rebuildProjection(database, unreachable, tallies(1), ({ phase }) => {
+      if (phase === 'switch') answered = 1;
+    });
+    expect(progress).toEqual({ phase: 'done', applied: 1, total: 1, secondsLeft: 0 });
+    expect(await rowOf(id)).toMatchObject({ total: 1 });
+  });
+
   it('names a message that cannot be applied, and keeps the old tables', async () => {
     const [id = ''] = ids(1);
     for (const amount of [1, 13]) await add(id, amount, tallies(1));

@@ -115,6 +115,7 @@ class Rebuild {
   /** The sequence from which the next read of the stream begins. */
   private next = 1;
   private applied = 0;
+  private total = 0;
 
   constructor(
     private readonly bus: Bus,
@@ -141,7 +142,7 @@ class Rebuild {
       try {
         await this.report('switch');
         await this.inTransaction((tx) => this.switchOver(tx));
-        return await this.report('done');
+        break;
       } catch (error) {
         if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
         if (Date.now() > deadline)
@@ -154,6 +155,7 @@ class Rebuild {
         await this.follow();
       }
     }
+    return this.progress('done');
   }
 
   /** Applies messages until the end of the stream is reached, or the live tables make no progress for 5 s. */
@@ -252,13 +254,18 @@ class Rebuild {
     }
   }
 
-  private async report(phase: RebuildProgress['phase']): Promise<RebuildProgress> {
+  private async report(phase: RebuildProgress['phase']): Promise<void> {
     const { state } = await this.bus.jsm.streams.info(this.projection.stream);
-    const total = Math.max(state.messages, this.applied);
+    this.total = Math.max(state.messages, this.applied);
+    this.progress(phase);
+  }
+
+  /** Reports without a request to NATS, so that an outage after the switch is not reported as a failed rebuild. */
+  private progress(phase: RebuildProgress['phase']): RebuildProgress {
     const seconds = (Date.now() - this.startedAt) / 1000;
     const secondsLeft =
-      this.applied === 0 ? undefined : Math.round(((total - this.applied) * seconds) / this.applied);
-    const progress = { phase, applied: this.applied, total, secondsLeft };
+      this.applied === 0 ? undefined : Math.round(((this.total - this.applied) * seconds) / this.applied);
+    const progress = { phase, applied: this.applied, total: this.total, secondsLeft };
     this.onProgress(progress);
     return progress;
   }
