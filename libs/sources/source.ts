@@ -124,7 +124,7 @@ export type Lookup = (question: JsonObject, context: LookupContext) => Promise<L
 export interface LookupContext {
   http: UpstreamHttp;
   now: Date;
-  /** The session of the lane: access tokens. */
+  /** The access tokens of the source. All lanes of a replica share them. */
   session: Map<string, unknown>;
 }
 

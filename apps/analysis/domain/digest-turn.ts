@@ -54,8 +54,8 @@ export interface StoredDigest {
 }
 
 /**
- * Returns the turn after a stored digest that is newer than `turn.digestSeq`. Such a digest exists after a crash, or if
- * another replica stored it.
+ * Returns the turn after a stored digest that is newer than the last digest of `turn`. Such a digest exists after a
+ * crash, if another replica stored it, or if the channel was removed and added again.
  * @param stored the last digest of the subject; undefined if the stream no longer contains it
  */
 export function turnAfterStored(turn: DigestTurn, stored: StoredDigest | undefined): DigestTurn {

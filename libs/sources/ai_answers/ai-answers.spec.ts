@@ -63,7 +63,7 @@ describe('criteria of a search on ai_answers', () => {
   };
   const brands = { path: 'filters.brands', message: 'must be a list of 1 to 20 names of brands' };
   const brand = (n: number) => ({
-    path: `filters.brands.${n}`,
+    path: `filters.brands[${n}]`,
     message: 'must be the name of a brand, 1 to 100 characters',
   });
   const list = {

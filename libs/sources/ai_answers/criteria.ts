@@ -89,7 +89,7 @@ function faultsOfBrands(criteria: Criteria): Fault[] {
     const isName =
       typeof brand === 'string' && foldTerm(brand) !== '' && [...brand.trim()].length <= MAX_BRAND_LENGTH;
     const message = `must be the name of a brand, 1 to ${MAX_BRAND_LENGTH} characters`;
-    return isName ? [] : [{ path: `${path}.${n}`, message }];
+    return isName ? [] : [{ path: `${path}[${n}]`, message }];
   });
 }
 

@@ -180,7 +180,7 @@ export const accountRoutes: readonly Route[] = [
     operationId: 'listMovements',
     summary: 'List all movements of credits, newest first',
     description:
-      'Lists each charge with its operation, source, keyword and check, and each grant, renewal and expiry. The balance never falls below zero. Free.',
+      'Lists each charge with its operation, source, keyword and check, and each grant, renewal, expiry and change of the allowance. The balance never falls below zero. Free.',
     parameters: [
       repeated('kind', 'Only movements of this kind.', oneOf(KINDS)),
       repeated('source', 'Only movements for this source.', oneOf(SOURCE_IDS)),

@@ -77,7 +77,7 @@ export const sessionRoutes: readonly Route[] = [
     operationId: 'signUp',
     summary: 'Sign up with a code, or get a code by mail',
     description:
-      'With the code of the first account, of an invitation or of a mail, returns 201 with a session, and sets its cookie. Without a code, with `SIGN_UP=open`, returns 202 for any address, and sends a mail with a link. If the address belongs to a member: returns 409 with a code, and the same 202 without a code. Returns 403 with `SIGN_UP=off`, and 429 after 3 requests for a mail to the same address in 15 minutes.',
+      'With the code of the first account, of an invitation or of a mail, returns 201 with a session, and sets its cookie. Without a code, with `SIGN_UP=open`, returns 202 for any address, and sends a mail with a link. If the address belongs to a member: returns 409 with a code, and the same 202 without a code. Returns 403 with `SIGN_UP=off`. Returns 429 after 3 requests for a mail to the same address, 10 failed codes for the same address, or 60 of either from one network in 15 minutes.',
     body: ref('SignUp'),
     example: { email: 'ada@example.org', password: 'four words in a row', code: '7K3M-Q9TD' },
     status: 201,
@@ -141,7 +141,7 @@ export const sessionRoutes: readonly Route[] = [
     operationId: 'askForPasswordReset',
     summary: 'Ask for a link to reset a forgotten password. Returns 202 for any address',
     description:
-      'Without a mail server, `command` is the command with which the operator gets the link; otherwise it is null. Returns 429 after 3 requests for a mail to the same address in 15 minutes.',
+      'Without a mail server, `command` is the command with which the operator gets the link; otherwise it is null. Returns 429 after 3 requests for a mail to the same address, or 60 from one network, in 15 minutes.',
     body: ref('PasswordReset'),
     example: { email: 'ada@example.org' },
     status: 202,

@@ -39,7 +39,7 @@ export function githubQuery(q: string, syntax: 'advanced' | 'plain'): GithubQuer
   const kinds = valuesOf('is', 'type').filter((value) => ['issue', 'pr', 'pull-request'].includes(value));
   return {
     matches: (post) => test(factsOf(post)),
-    places: qualifiers.filter(({ key }) => PLACES.has(key)).map(({ key, value }) => `${key}:${value}`),
+    places: tokens.filter(isPlace).map((token) => token.replaceAll('"', '').toLowerCase()),
     namesKind: kinds.length > 0,
     sort: valuesOf('sort').at(-1),
     fault: faultOf(tokens),
@@ -111,7 +111,6 @@ class Parser {
 
 function plainTest(tokens: readonly string[], fields: readonly string[]): Test {
   const isQualifier = (token: string) => qualifierOf(token) !== undefined;
-  const isPlace = (token: string) => PLACES.has(qualifierOf(token)?.key ?? '') && !token.startsWith('-');
   const term = (token: string) => termTest(token, fields);
   const words = tokens.filter((token) => !isQualifier(token) && !/^[()]$/.test(token));
   const places = tokens.filter(isPlace).map(term);
@@ -135,6 +134,11 @@ function qualifierOf(token: string): Qualifier | undefined {
   const [, key = '', value = ''] = /^-?([a-z]+):(.*)$/is.exec(token) ?? [];
   if (!KEYS.has(key.toLowerCase())) return undefined;
   return { key: key.toLowerCase(), value: value.replaceAll('"', '').toLowerCase() };
+}
+
+/** Returns true for `repo:`, `org:` and `user:`, unless the qualifier excludes the place (`-repo:`). */
+function isPlace(token: string): boolean {
+  return PLACES.has(qualifierOf(token)?.key ?? '') && !token.startsWith('-');
 }
 
 function termTest(token: string, fields: readonly string[]): Test {

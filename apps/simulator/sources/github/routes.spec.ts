@@ -63,6 +63,7 @@ describe('the simulated GitHub', () => {
     expect(titles(await ask('issues', 'is:pr org:northwind'))).toEqual(['two']);
     expect(titles(await ask('issues', 'is:pr repo:acme/rocket'))).toEqual([]);
     expect(titles(await ask('issues', 'is:pr (repo:acme/rocket OR repo:northwind/sync)'))).toEqual(['two']);
+    expect(titles(await ask('issues', 'is:pr -repo:nobody/nothing'))).toEqual(['two']);
     const refused = await ask('issues', 'is:pr repo:nobody/nothing');
     expect([refused.status, refused.json<{ errors: { message: string }[] }>().errors[0]?.message]).toEqual([
       422,

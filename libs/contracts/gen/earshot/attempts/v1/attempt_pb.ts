@@ -121,7 +121,8 @@ export type Attempt = Message<"earshot.attempts.v1.Attempt"> & {
   targetId: string;
 
   /**
-   * Time of the delivery's first attempt, ISO 8601; empty: the same as `at`.
+   * Time at which the delivery was created, ISO 8601: the times of its retries are counted from here. Empty: the same
+   * as `at`.
    *
    * @generated from field: string first_at = 17;
    */

@@ -14,8 +14,8 @@ export const file_earshot_credits_v1_credit: GenFile = /*@__PURE__*/
 
 /**
  * Movements of one account's credits that were decided together. Stream CREDITS, subject credits.<account>, kept
- * without limit. Each movement and its id are derived from a fact (a check, an event, a lookup, a grant, a renewal, a
- * change of plan), so that the same cause never moves credits twice.
+ * without limit. Each movement and its id are derived from a fact (for example a check, an event, a lookup,
+ * a grant or a change of plan), so that the same cause never moves credits twice.
  *
  * @generated from message earshot.credits.v1.CreditDecision
  */
