@@ -91,8 +91,8 @@ function messagesOf<T>(
 ): Promise<{ seq: number; data: T }[]>;
 /**
  * Returns every message of the subject, oldest first, converted by `read`.
- * @throws Outage if the server that delivers them lacks the last ones, or stops delivering: the audit would report
- *   faults that do not exist
+ * @throws Outage if the server that delivers the messages lacks the newest of them, or stops delivering. Without these
+ *   messages, the audit would report faults that do not exist
  */
 async function messagesOf(
   bus: Bus,

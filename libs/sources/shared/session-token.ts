@@ -1,8 +1,8 @@
 import { UpstreamError } from '../source.js';
 
-/** An access token, which a source uses for all its reads until the token expires or is refused. */
+/** An access token. The lanes of a source in one process use it for all their reads until it expires or is refused. */
 export interface SessionToken<T> {
-  /** The session of the source. */
+  /** The session that these lanes share. */
   session: Map<string, unknown>;
   key: string;
   /** Requests a new token. */
