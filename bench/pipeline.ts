@@ -28,19 +28,36 @@ import type { BarePolling } from './pipeline/bare-poller.js';
 import { programEnv, startProgram } from './program.js';
 
 helpWanted(`
-Usage: node dist/bench/pipeline.js [--rate 200] [--seconds 15] [--rounds 3]
+Usage: node dist/bench/pipeline.js [--rate 200] [--seconds 15] [--rounds 3] [--only read|unread]
 
 Prints the milliseconds from an item to its webhook, p50 and p99: from the time when the item was due to appear, from the
 arrival of the poll that saw it, and from the end of that check; with and without sentiment and intent. Takes about three
-minutes.
+minutes. With --only, the installation has only one keyword: with sentiment and intent (read), or without them (unread).
+This is the case that versions without readings measure.
 `);
 
 const RATE = numberOption('rate', 200);
 const SECONDS = numberOption('seconds', 15);
 const ROUNDS = numberOption('rounds', 3);
+const ONLY = process.argv.includes('--only') ? process.argv[process.argv.indexOf('--only') + 1] : undefined;
+/** The keywords of the installation. */
+const EARSHOT = (['ours', 'unread'] as const).filter(
+  (who) => !ONLY || (who === 'unread') === (ONLY === 'unread'),
+);
 const ITEMS = RATE * SECONDS;
 const INTERVAL_SECONDS = 1;
 const DELIVERED_WITHIN_MS = 60_000;
+
+/**
+ * `ours` is Earshot with sentiment and intent, `unread` is Earshot without them, and `bare` is the bare loop.
+ */
+type Variant = 'ours' | 'unread' | 'bare';
+
+const NAMES: Readonly<Record<Variant, string>> = {
+  ours: 'ours',
+  unread: 'ours without sentiment and intent',
+  bare: 'bare loop',
+};
 
 /** Milliseconds until the webhook, one value of each kind for every item. */
 interface Latencies {
@@ -69,45 +86,30 @@ await runBench(async (cleanup) => {
   });
   const installation = await startProgram('earshot', env, cleanup);
   const owner = await openAccount(stores.natsUrl, upstream);
-  await watchTerm('ours', owner, installation.url, simulator.url);
-  await watchTerm('unread', owner, installation.url, simulator.url);
+  for (const who of EARSHOT) await watchTerm(who, owner, installation.url, simulator.url);
   const bare = await Peer.start(new URL('./pipeline/bare-poller.js', import.meta.url));
   cleanup.add(() => bare.stop());
-  const ours = none();
-  const unread = none();
-  const loop = none();
+  const found = { ours: none(), unread: none(), bare: none() };
   for (let round = 0; round <= ROUNDS; round += 1) {
     const label = round === 0 ? 'warming up' : `round ${round}`;
-    const one = await slice(upstream, 'ours', `${round}`);
-    printProgress(
-      `${label}, ours: p99 from the poll ${shown(quantile(one.fromPoll, 0.99))} ms, load ${load()}`,
-    );
-    const without = await slice(upstream, 'unread', `${round}`);
-    printProgress(
-      `${label}, without sentiment and intent: p99 from the poll ${shown(quantile(without.fromPoll, 0.99))} ms`,
-    );
+    const measure = async (who: Variant) => {
+      const one = await slice(upstream, who, `${round}`);
+      printProgress(
+        `${label}, ${NAMES[who]}: p99 from the poll ${shown(quantile(one.fromPoll, 0.99))} ms, load ${load()}`,
+      );
+      if (round > 0) add(found[who], one);
+    };
+    for (const who of EARSHOT) await measure(who);
     const polling: BarePolling = {
       ...{ url: simulator.url, hook: 'bare', term: termOf('bare'), everyMs: INTERVAL_SECONDS * 1000 },
     };
     await bare.ask('start', polling);
-    const other = await slice(upstream, 'bare', `${round}`);
+    await measure('bare');
     await bare.ask('stop');
-    printProgress(
-      `${label}, bare loop: p99 from the poll ${shown(quantile(other.fromPoll, 0.99))} ms, load ${load()}`,
-    );
-    if (round === 0) continue;
-    add(ours, one);
-    add(unread, without);
-    add(loop, other);
   }
-  report(ours, loop);
-  reportReadings(ours, unread);
+  for (const who of EARSHOT) report(who, found[who], found.bare);
+  if (EARSHOT.length > 1) reportReadings(found.ours, found.unread);
 });
-
-/**
- * `ours` is Earshot with sentiment and intent, `unread` is Earshot without them, and `bare` is the bare loop.
- */
-type Variant = 'ours' | 'unread' | 'bare';
 
 /** @returns the key of an account whose webhooks the receiver can verify */
 async function openAccount(natsUrl: string, upstream: Pool): Promise<string> {
@@ -233,9 +235,9 @@ function latenciesOf(
   return found;
 }
 
-function report(ours: Latencies, bare: Latencies): void {
+function report(who: Variant, ours: Latencies, bare: Latencies): void {
   console.log(
-    `Item to webhook at ${RATE} items/s, polled every ${INTERVAL_SECONDS} s; ${ROUNDS} slices of ${SECONDS} s each, in turn. Milliseconds (load ${load()}).\n`,
+    `Item to webhook, ${NAMES[who]}, at ${RATE} items/s, polled every ${INTERVAL_SECONDS} s; ${ROUNDS} slices of ${SECONDS} s each, in turn. Milliseconds (load ${load()}).\n`,
   );
   const row = (name: string, times: (one: Latencies) => number[]) => [
     name,
