@@ -30,10 +30,9 @@ import { programEnv, startProgram } from './program.js';
 helpWanted(`
 Usage: node dist/bench/pipeline.js [--rate 200] [--seconds 15] [--rounds 3] [--only read|unread]
 
-Prints the milliseconds from an item to its webhook, p50 and p99: from the time when the item was due to appear, from the
-arrival of the poll that saw it, and from the end of that check; with and without sentiment and intent. Takes about three
-minutes. With --only, the installation has only one keyword: with sentiment and intent (read), or without them (unread).
-This is the case that versions without readings measure.
+Prints the milliseconds from an item to its webhook, p50 and p99, of Earshot and of the bare loop: from the time when the item
+was due to appear, from the arrival of the poll that saw it, and from the end of that check. Then prints the ratio of Earshot
+with and without sentiment and intent. Takes about three minutes.
 `);
 
 const RATE = numberOption('rate', 200);

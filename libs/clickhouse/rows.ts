@@ -51,9 +51,9 @@ export interface MentionRow {
   /** JSON: `[{url, type}]` */
   media: string;
   labels: string[];
-  /** Empty if no reader read the mention. */
+  /** Empty if it was not read. */
   sentiment: string;
-  /** Empty if no reader read the mention. */
+  /** Empty if it was not read. */
   intent: string;
   /** The key of the bucket; empty if the mention is in no bucket. */
   bucket: string;

@@ -48,7 +48,7 @@ export interface DigestItem {
   labels: string[];
   publishedAt: string | null;
   occurredAt: string;
-  /** Null if no reader read the item. */
+  /** Null if it was not read. */
   sentiment: string | null;
   intent: string | null;
 }

@@ -108,7 +108,8 @@ function compileRules(rules: readonly Rule[]): ItemRules {
 }
 
 /**
- * Builds one index of all terms in title and body, so that a text is read once, no matter how many clauses there are.
+ * Compiles all terms in title and body together, so that a text is read at most twice (for words, and for parts of
+ * words), no matter how many clauses there are.
  */
 function matcherOf(clauses: readonly CompiledClause[]): Matcher | undefined {
   const searches = clauses.flatMap(({ term }, number) =>

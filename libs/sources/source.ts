@@ -101,8 +101,8 @@ export interface LaneBudget {
    */
   backoff: 'lane' | 'search';
   /**
-   * Daily quotas of the upstream by name. Each request specifies how many points it spends. They are also divided among
-   * lanes.
+   * Daily quotas of the upstream by name. Each request specifies how many points it spends. The quotas are also divided
+   * if the source has several lanes.
    */
   quotas?: Readonly<Record<string, DailyQuota>>;
 }

@@ -253,7 +253,7 @@ describe('an engine that fails', () => {
       new OutboundError('timeout', 'api.openai.com did not answer completely within 90 s'),
       'ai_answers could not be read: api.openai.com did not answer completely within 90 s',
     ],
-  ])('is reported with advice if it fails with %s', async (_, answer, message) => {
+  ])('is reported with its cause if it fails with %s', async (_, answer, message) => {
     await expect(reading(() => answer, openaiOnly).read).rejects.toMatchObject({ message });
   });
 
