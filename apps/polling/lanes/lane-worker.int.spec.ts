@@ -44,8 +44,8 @@ describe('the work on a lane', () => {
     expect(marks(silent)).toEqual([['hn:new', false]]);
     expect(silent?.rememberedItemIds).toEqual(['hn:late']);
     expect(marks(filled)).toEqual([
-      ['hn:new', false],
       ['hn:late', true],
+      ['hn:new', false],
     ]);
   });
 
@@ -77,7 +77,7 @@ describe('the work on a lane', () => {
     };
     scene.upstream.publish('hn:1');
     scene.upstream.publish('hn:2', 'acmeology');
-    expect(await modeOf(true)).toEqual({ mode: 'platform', found: ['hn:2', 'hn:1'] });
+    expect(await modeOf(true)).toEqual({ mode: 'platform', found: ['hn:1', 'hn:2'] });
     expect(await modeOf(false)).toEqual({ mode: 'word', found: ['hn:1'] });
   });
 
@@ -135,7 +135,7 @@ describe('the work on a lane', () => {
     scene.upstream.publish('hn:3');
     const [first, second] = await tick(often, seldom);
     await settled(often, seldom);
-    expect([idsOf(first), idsOf(second)]).toEqual([['hn:3'], ['hn:3', 'hn:2', 'hn:1']]);
+    expect([idsOf(first), idsOf(second)]).toEqual([['hn:3'], ['hn:1', 'hn:2', 'hn:3']]);
     expect(idsOf((await tick(seldom))[0])).toEqual([]);
   });
 
@@ -165,8 +165,8 @@ describe('the work on a lane', () => {
     const requestsBefore = scene.upstream.requests.length;
     const [first, second] = await tick(old, late);
     await settled(old, late);
-    expect(idsOf(first)).toEqual(['hn:5', 'hn:4', 'hn:3', 'hn:2', 'hn:1']);
-    expect([second?.baseline, idsOf(second)]).toEqual([true, ['hn:5', 'hn:4']]);
+    expect(idsOf(first)).toEqual(['hn:1', 'hn:2', 'hn:3', 'hn:4', 'hn:5']);
+    expect([second?.baseline, idsOf(second)]).toEqual([true, ['hn:4', 'hn:5']]);
     expect(scene.upstream.requests.length - requestsBefore).toBe(2);
   });
 

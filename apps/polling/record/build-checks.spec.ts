@@ -160,7 +160,7 @@ describe('the check of one watch', () => {
           const parts = check(watchOf(baseline ? { baselineAt: undefined } : {}), [...fresh, ...past]);
           const freshIds = fresh.map(({ item }) => item.itemId);
           const oldIds = past.map(({ item }) => item.itemId);
-          expect(reported(parts)).toEqual(baseline ? [] : freshIds);
+          expect(reported(parts)).toEqual(baseline ? [] : freshIds.toReversed());
           expect(remembered(parts)).toEqual(baseline ? [...freshIds, ...oldIds] : oldIds);
           expect(parts.map(({ part }) => part)).toEqual(parts.map((_, n) => n + 1));
           expect(parts.map(({ costCredits, warnings }) => [costCredits, warnings.length])).toEqual(

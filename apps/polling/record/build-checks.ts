@@ -73,7 +73,9 @@ export function completedCheck(
   const observations = (fetched.observations ?? []).map((init) =>
     create(ObservationSchema, cutObservation(init)),
   );
-  return split(check, kept, observations);
+  // Oldest first: events are published and delivered in the order of the items, and the oldest item has already waited
+  // longest.
+  return split(check, kept.toReversed(), observations);
 }
 
 /** Builds the check of one watch whose upstream failed. The check has the reason, and is free. */

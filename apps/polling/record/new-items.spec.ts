@@ -24,9 +24,9 @@ describe('the check of one watch', () => {
     }
   });
 
-  it('reports items that the watch has not seen, and reports nothing twice', () => {
+  it('reports items that the watch has not seen, oldest first, and reports nothing twice', () => {
     const parts = check(watchOf(), [itemOf('hn:3'), itemOf('hn:2'), itemOf('hn:1')], ['hn:2']);
-    expect([reported(parts), remembered(parts)]).toEqual([['hn:3', 'hn:1'], []]);
+    expect([reported(parts), remembered(parts)]).toEqual([['hn:1', 'hn:3'], []]);
   });
 
   it('only remembers the items if it is the first check, and reports no gap [keywords.backfill]', () => {
@@ -53,7 +53,7 @@ describe('the check of one watch', () => {
   it('reports items without a date, and items dated in the second of the baseline or later, but no earlier items [keywords.backfill]', () => {
     const baselineAt = NOW - HOUR + 1;
     const parts = check(watchOf({ baselineAt }), dates(baselineAt));
-    expect(reported(parts)).toEqual(['hn:new', 'hn:same second', 'hn:undated']);
+    expect(reported(parts)).toEqual(['hn:undated', 'hn:same second', 'hn:new']);
     expect(remembered(parts)).toEqual(['hn:edge', 'hn:old']);
     expect(backfilled(parts)).toEqual([]);
   });
@@ -62,7 +62,7 @@ describe('the check of one watch', () => {
     const baselineAt = NOW - HOUR + 1;
     const parts = check(watchOf({ baselineAt, backfill: true }), dates(baselineAt));
     expect([reported(parts).length, remembered(parts)]).toEqual([5, []]);
-    expect(backfilled(parts)).toEqual(['hn:edge', 'hn:old']);
+    expect(backfilled(parts)).toEqual(['hn:old', 'hn:edge']);
   });
 
   it.each([120_000, -120_000])(
@@ -98,7 +98,7 @@ describe('the check of one watch', () => {
       const found = Array.from({ length: 1_234 }, (__, n) => itemOf(`hn:${n}`));
       const parts = check(watch, found);
       const ids = found.map(({ item }) => item.itemId);
-      expect(reported(parts)).toEqual(ids.slice(0, 1_000));
+      expect(reported(parts)).toEqual(ids.slice(0, 1_000).reverse());
       expect(remembered(parts)).toEqual(ids.slice(1_000));
       expect(parts[0]?.warnings[0]).toMatch(/^1234 items matched.*the newest 1000 were kept/);
     },
@@ -113,10 +113,10 @@ describe('the check of one watch', () => {
       ]),
     );
     const matched = [
-      itemOf('rss:old', { source: 'rss', publishedAt: iso(minute(-10)) }),
-      itemOf('rss:undated', { source: 'rss' }),
-      itemOf('rss:new', { source: 'rss', publishedAt: iso(minute(5)) }),
       itemOf('rss:other', { source: 'rss', publishedAt: iso(minute(-10)) }),
+      itemOf('rss:new', { source: 'rss', publishedAt: iso(minute(5)) }),
+      itemOf('rss:undated', { source: 'rss' }),
+      itemOf('rss:old', { source: 'rss', publishedAt: iso(minute(-10)) }),
     ];
     const found = (more: Partial<DueWatch>) => {
       const fetched = { items: [], gap: false, warnings: [], outages };

@@ -122,7 +122,7 @@ export function laneFaultTasks(scene: LaneScene): void {
       await settled(id);
       scene.upstream.failure = undefined;
       scene.upstream.publish('hn:2');
-      expect(idsOf((await tick(id))[0])).toEqual(['hn:2', 'hn:1']);
+      expect(idsOf((await tick(id))[0])).toEqual(['hn:1', 'hn:2']);
     });
 
     it('loses no part of a check if the process is killed after the first part: the next read does not stop at the items of that part', async () => {
@@ -158,7 +158,7 @@ export function laneFaultTasks(scene: LaneScene): void {
       scene.worker.start();
       await settled(id);
       const [next] = await tick(id);
-      expect([idsOf(part), idsOf(next)]).toEqual([['hn:2'], ['hn:1']]);
+      expect([idsOf(part), idsOf(next)]).toEqual([['hn:1'], ['hn:2']]);
     });
   });
 }

@@ -568,7 +568,7 @@ export const MemberRemovedSchema: GenMessage<MemberRemoved> = /*@__PURE__*/
   messageDesc(file_earshot_accounts_v1_account, 15);
 
 /**
- * The other sessions of the member end.
+ * All sessions of the member end, except the session in which the member changed the password.
  *
  * @generated from message earshot.accounts.v1.PasswordChanged
  */

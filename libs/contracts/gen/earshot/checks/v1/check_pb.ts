@@ -90,7 +90,7 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   baseline: boolean;
 
   /**
-   * Items new to this watch, newest first.
+   * Items new to this watch, oldest first; in messages of earlier releases newest first.
    *
    * @generated from field: repeated earshot.checks.v1.MatchedItem items = 12;
    */
