@@ -73,6 +73,17 @@ describe('a POST with an Idempotency-Key', () => {
     expect(watches.filter(({ criteria }) => JSON.stringify(criteria).includes(key)).length).toBe(1);
   });
 
+  it('creates one saved view if it is repeated because its answer was lost', async () => {
+    const key = newId();
+    const body = { name: key, query: 'source=reddit' };
+    const first = await post('/v1/views', key, body);
+    await loseOutcomeOf(key);
+    const again = await post('/v1/views', key, body, secondUrl);
+    expect([again.status, again.text, again.isReplay]).toEqual([201, first.text, false]);
+    const views = (await ada.api.get('/v1/views')).body.data as { name: string }[];
+    expect(views.filter(({ name }) => name === key).length).toBe(1);
+  });
+
   it('gets the same refusal again if its body was refused [requests.key-stored]', async () => {
     const key = newId();
     const first = await post('/v1/keywords', key, { name: '' });

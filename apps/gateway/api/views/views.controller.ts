@@ -1,10 +1,11 @@
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
-import { isoOf, newId, Refusal } from '#kernel';
+import { isoOf, Refusal } from '#kernel';
 import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
 import type { Caller } from '../../auth/api-keys.js';
 import { From } from '../../auth/caller.js';
 import { readBody } from '../../http/body.js';
+import { CommandId } from '../../http/command-id.js';
 import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
 import { ViewBodyDto } from './view-body.dto.js';
@@ -41,15 +42,18 @@ export class ViewsController {
 
   @Post()
   @HttpCode(201)
-  async create(@From() { accountId, by }: Caller, @Body() raw: unknown) {
+  async create(@From() { accountId, by }: Caller, @Body() raw: unknown, @CommandId() viewId: string) {
     const { name, query } = readBody(ViewBodyDto, raw, 'snake');
-    // One statement counts and inserts, so that parallel requests exceed the limit by at most a few views.
+    // One statement counts and inserts, so that parallel requests exceed the limit by at most a few views. A request
+    // that is repeated with its Idempotency-Key has the same id, and returns the view that it has stored before.
     const [row] = await this.database.query<ViewRow[]>(
       `INSERT INTO saved_views (view_id, account_id, name, query, created_by)
-       SELECT $1, $2, $3, $4, $5 WHERE (SELECT count(*) FROM saved_views WHERE account_id = $2) < $6
+       SELECT $1, $2, $3, $4, $5
+       WHERE (SELECT count(*) FROM saved_views WHERE account_id = $2 AND view_id <> $1) < $6
+       ON CONFLICT (view_id) DO UPDATE SET name = excluded.name
        RETURNING view_id AS id, name, query, created_by AS "createdBy", created_at AS "createdAt"`,
       [
-        newId(),
+        viewId,
         accountId,
         name.trim(),
         query.replace(/^\?/, ''),
