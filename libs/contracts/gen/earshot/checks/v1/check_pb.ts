@@ -129,7 +129,8 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   windowTo: string;
 
   /**
-   * True if the maximum number of pages was read before a known item was found, so that items can be missing.
+   * True if items of the period can be missing, for example because the maximum number of pages was read before a known
+   * item was found.
    *
    * @generated from field: bool gap = 18;
    */
@@ -288,7 +289,7 @@ export const CheckCostSchema: GenMessage<CheckCost> = /*@__PURE__*/
   messageDesc(file_earshot_checks_v1_check, 1);
 
 /**
- * The fields of a Check that tell which period it covers, with the same field numbers.
+ * The fields of a Check that show which period it covers, with the same field numbers.
  *
  * @generated from message earshot.checks.v1.CheckPeriod
  */

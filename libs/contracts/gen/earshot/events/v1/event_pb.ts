@@ -145,7 +145,7 @@ export type Event = Message<"earshot.events.v1.Event"> & {
   lang: string;
 
   /**
-   * 0 to 100; absent in events of versions that did not read it.
+   * 0 to 100; absent for muted items, which are not read, and in events of versions that did not read it.
    *
    * @generated from field: optional int32 relevance = 21;
    */

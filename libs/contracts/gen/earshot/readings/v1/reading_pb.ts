@@ -80,8 +80,8 @@ export const ReadingFactSchema: GenMessage<ReadingFact> = /*@__PURE__*/
   messageDesc(file_earshot_readings_v1_reading, 0);
 
 /**
- * The readings that need no waiting, for the items of one part of a check. At most 300 items; Nats-Msg-Id <id of the
- * first event>:read.
+ * The readings that need no waiting, for items of one part of a check. A part can have several of these messages. At most
+ * 300 items; Nats-Msg-Id <id of the first event>:read.
  *
  * @generated from message earshot.readings.v1.ItemsRead
  */
