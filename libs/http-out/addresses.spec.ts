@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { privateIpv4, publicIpv4, v4InV6, v4Spelling } from './testing/addresses.js';
 import { notAllowed } from './outbound-error.js';
 import {
+  closeOpened,
   guardedClient,
   faultOf,
   get,
@@ -11,6 +12,8 @@ import {
   serverOn,
   text,
 } from './testing/client-and-servers.js';
+
+afterEach(closeOpened);
 
 /** Whether this machine has `::1`. */
 const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>

@@ -1,7 +1,8 @@
 import { createOutboundHttp, type OutboundDispatch, type OutboundError } from './index.js';
 import type { Answer } from './exchange.js';
-import { loopbackServer, allowedServer } from './testing/client-and-servers.js';
+import { closeOpened, loopbackServer, allowedServer } from './testing/client-and-servers.js';
 
+afterEach(closeOpened);
 const clients: { close(): Promise<void> }[] = [];
 afterEach(() => Promise.all(clients.splice(0).map((one) => one.close())));
 

@@ -1,6 +1,15 @@
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { until } from '#testing';
-import { guardedClient, faultOf, get, allowedServer, text } from './testing/client-and-servers.js';
+import {
+  closeOpened,
+  guardedClient,
+  faultOf,
+  get,
+  allowedServer,
+  text,
+} from './testing/client-and-servers.js';
+
+afterEach(closeOpened);
 
 describe('the deadline', () => {
   it('covers the whole request: a slow body does not restart it', async () => {

@@ -1,4 +1,5 @@
 import {
+  closeOpened,
   guardedClient,
   faultOf,
   get,
@@ -6,6 +7,8 @@ import {
   allowedServer,
   text,
 } from './testing/client-and-servers.js';
+
+afterEach(closeOpened);
 
 describe('redirects', () => {
   it('are returned unchanged if they are not followed', async () => {

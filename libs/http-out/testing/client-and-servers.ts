@@ -3,11 +3,16 @@ import { OutboundError, createOutboundHttp, type OutboundHttp, type OutboundRequ
 import { startServer, type TestServer } from './servers.js';
 
 const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((one) => one.close()));
-});
 
-/** Creates an HTTP client that can reach 127.0.0.2 in addition to public addresses; closed after the test. */
+/**
+ * Closes the clients and servers that a test has opened. Each spec file passes it to `afterEach`. A hook in this module
+ * would run only for the first spec file of a worker, because the files of a worker share this module.
+ */
+export async function closeOpened(): Promise<void> {
+  await Promise.all(open.splice(0).map((one) => one.close()));
+}
+
+/** Creates an HTTP client that can reach 127.0.0.2 in addition to public addresses. `closeOpened` closes it. */
 export function guardedClient(options: Partial<Parameters<typeof createOutboundHttp>[0]> = {}): OutboundHttp {
   const http = createOutboundHttp({ allow: ['127.0.0.2/32'], userAgent: 'test', ...options });
   open.push(http);
@@ -26,7 +31,7 @@ export function loopbackServer(
   return serverOn('127.0.0.1', listener);
 }
 
-/** Starts a server on this address; closed after the test. */
+/** Starts a server on this address. `closeOpened` closes it. */
 export async function serverOn(address: string, listener: RequestListener): Promise<TestServer> {
   const server = await startServer(address, listener);
   open.push(server);
