@@ -11,7 +11,7 @@ export default {
   testEnvironment: '<rootDir>/test/jest/environment.cjs',
   // One more than the cores of a small machine: many specs wait for leases and redeliveries.
   maxWorkers: 3,
-  // A worker whose heap is larger than this after a spec file is replaced.
+  // jest replaces a worker if its heap is larger than this when a spec file has ended.
   workerIdleMemoryLimit: '2GB',
   testTimeout: 20_000,
 };

@@ -1,15 +1,15 @@
 import type { AttemptCallback, AttemptResult, Delivery } from './delivery.js';
 
 /**
- * A request that takes longer than this, in ms, marks its endpoint as slow. Deliveries then do not wait for a
- * free place at this endpoint.
+ * A request that takes longer than this, in ms, marks its endpoint as slow. If a slow endpoint has no free place, its
+ * deliveries are not attempted, instead of waiting for a place.
  */
 const SLOW_MS = 250;
 /**
  * How long a stop waits for running attempts, in ms. Attempts that the stop interrupts are repeated later.
  */
 export const STOP_TIMEOUT_MS = 2000;
-/** A batch does not wait longer than this, in ms, for responses before the next batch begins. */
+/** A request that has run for this time, in ms, is late. A batch no longer waits if all its open deliveries are late. */
 const LATE_MS = 50;
 const SWEEP_MS = 50;
 /**

@@ -231,7 +231,7 @@ describe('a direct lookup', () => {
     expect(await reservedAmounts()).toHaveLength(1);
   });
 
-  it('that is sent again after the stream has forgotten its id is answered, and publishes and reserves nothing, even if its result has changed [limits.key-24h]', async () => {
+  it('is answered if it is sent again when the stream no longer knows its id, and publishes and reserves nothing, even if its result has changed [limits.key-24h]', async () => {
     await scene.stores.bus.jsm.streams.update('LOOKUPS', { duplicate_window: 100_000_000 });
     const commandId = newId();
     const before = (await facts()).length;

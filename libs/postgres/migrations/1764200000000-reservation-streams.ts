@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Stores with the reservation of finished work which stream contains its fact. Otherwise a fact that cannot be charged
- * would keep the reservations of all streams.
+ * Adds a column to the reservations: the stream that contains the fact of the finished work. Without this column, one
+ * fact that cannot be charged would keep the reservations of all streams.
  */
 export class ReservationStreams1764200000000 implements MigrationInterface {
   readonly name = 'ReservationStreams1764200000000';

@@ -3,7 +3,8 @@ import { DateTime, Described, Optional } from '../../http/validators.js';
 import { TreatmentDto } from '../keywords/keyword-body.dto.js';
 
 /**
- * The changes that a backtest tests. If a key is absent, the backtest uses the keyword's value. Null removes the value.
+ * The changes that a backtest tests. If a key is absent, the backtest uses the keyword's value. Null removes the value of
+ * `spikeAlert` and `minRelevance`; for the other keys, an empty list does.
  */
 export class BacktestBodyDto extends TreatmentDto {
   @Optional()
