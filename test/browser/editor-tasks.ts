@@ -108,6 +108,29 @@ export function editorTasks(member: Member): void {
     expect(globalCriteria).toMatchObject({ query: 'lamp', terms: ['lumora', 'lumoralamp'] });
   }, 90_000);
 
+  it.each([
+    [1, 'Saved. 1 search starts over.'],
+    [2, 'Saved. 2 searches start over.'],
+  ])(
+    'reads how many searches start over after a save: %i',
+    async (count, text) => {
+      const { page } = member;
+      const lumora = (await call(page, 'GET', '/v1/keywords?q=Lumora')).data[0] as Json;
+      await page.route(`**/v1/keywords/${lumora.id}`, (route) =>
+        route.request().method() === 'PATCH'
+          ? route.fulfill({ json: { ...lumora, resetSearches: Array.from({ length: count }, () => ({})) } })
+          : route.fallback(),
+      );
+      await member.open(`keywords/${lumora.id}/edit`);
+      await page.getByRole('textbox', { name: 'Name' }).first().fill('Lumora lamps');
+      await page.getByRole('button', { name: 'Review and save' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText(text, { exact: true }).waitFor();
+      await page.unroute(`**/v1/keywords/${lumora.id}`);
+    },
+    90_000,
+  );
+
   it('sees the price of a preview in the editor, and then what a source finds for the current terms', async () => {
     const { page } = member;
     await member.open('keywords/new?name=Preview&query=lumora&source=hackernews');

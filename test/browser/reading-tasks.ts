@@ -32,6 +32,26 @@ export function readingTasks(member: Member): void {
     expect(await page.getByRole('article').count()).toBe(4);
   }, 90_000);
 
+  it.each([
+    [1, 'The keyword’s mute did not apply.'],
+    [2, 'None of the keyword’s 2 mutes applied.'],
+  ])(
+    'reads that no mute applied to a mention of a keyword with mutes: %i',
+    async (count, text) => {
+      const { page } = member;
+      const mutes = Array.from({ length: count }, () => ({ value: 'free', hit: false, detail: '' }));
+      await page.route('**/v1/mentions/*/why', async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, json: { ...((await response.json()) as Json), mutes } });
+      });
+      await member.open('feed');
+      await page.getByRole('article').first().getByRole('button').first().click();
+      await page.getByText(text, { exact: true }).waitFor();
+      await page.unroute('**/v1/mentions/*/why');
+    },
+    90_000,
+  );
+
   it('sees dropped mentions with their reason on demand', async () => {
     const { clickhouse, page, accountId } = member;
     const { id: keyword_id, watches } = (await call(page, 'GET', '/v1/keywords?q=Lumora')).data[0] as Json;

@@ -60,6 +60,13 @@ describe('the audit of a correct account', () => {
     );
   });
 
+  it('names one movement and one difference in the singular', () => {
+    const report = audit(healthy([]));
+    const faulty = { ...report, agrees: false, faults: ['the balance is wrong'] };
+    expect(auditText(report)).toContain('\n1 movement, 0 of them charges; ');
+    expect(auditText(faulty)).toContain('\nFound 1 difference.\n');
+  });
+
   it('counts a failed check as free', () => {
     const input = healthy();
     const failed: Fact = { ...factOf(cause(4), 4), kind: 'failed check', causes: [] };
@@ -257,6 +264,6 @@ describe('the audit of a faulty account', () => {
   it('reports charges of a watch without a quote, but finds no fault in them', () => {
     const report = audit({ ...healthy(), quotes: [] });
     expect([report.agrees, report.days[0]?.chargedUnquoted]).toEqual([true, 6]);
-    expect(auditText(report)).toContain('note: 6 credits were charged to watches without a stored quote');
+    expect(auditText(report)).toContain('note: watches without a stored quote were charged 6 credits');
   });
 });

@@ -1,3 +1,4 @@
+import { countOf } from '../count-of.js';
 import type { AuditReport } from './audit.js';
 
 const HEAD = ['day', 'source', 'checks', 'failed', 'charged', 'quoted', 'difference', 'otherwise'];
@@ -29,11 +30,13 @@ export function auditText(report: AuditReport): string {
     '',
     'The column "quoted" contains the price of one check at the start of each watch, and of one check for each interval in which the watch ran. The column "otherwise" contains readings of items, lookups, searches by meaning, analyses and Explore.',
     '',
-    `${report.movements} movements, ${report.charges} of them charges; balance ${report.balance}`,
-    ...(unquoted > 0 ? [`note: ${unquoted} credits were charged to watches without a stored quote`] : []),
+    `${countOf(report.movements, 'movement')}, ${report.charges} of them charges; balance ${report.balance}`,
+    ...(unquoted > 0
+      ? [`note: watches without a stored quote were charged ${countOf(unquoted, 'credit')}`]
+      : []),
     ...report.notes.map((note) => `note: ${note}`),
     ...report.faults.map((fault) => `FAULT: ${fault}`),
-    report.agrees ? 'Everything agrees.' : `${report.faults.length} differences were found.`,
+    report.agrees ? 'Everything agrees.' : `Found ${countOf(report.faults.length, 'difference')}.`,
     '',
   ].join('\n');
 }

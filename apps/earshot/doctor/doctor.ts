@@ -8,6 +8,7 @@ import { storedSecrets, streamsBehind } from '#platform';
 import type { Database } from '#postgres';
 import { EVENTS_INDEX } from '#projections';
 import { SecretBox } from '#secrets';
+import { countOf } from '../count-of.js';
 import { readMasterKey } from '../master-key.js';
 import { streamInfos } from '../streams.js';
 import { compareEventIndex } from './event-index.js';
@@ -183,11 +184,6 @@ async function masterKeyDecrypts({ database, env }: Connections): Promise<Findin
         : `the key does not decrypt secrets of ${unreadable.length} of them (${checked}): ${names.join(', ')}. Set MASTER_KEY to the key that encrypted them, or restore ${dataDir}/master.key from a backup`,
   };
 }
-
-function countOf(count: number, one: string): string {
-  return `${count} ${one}${count === 1 ? '' : 's'}`;
-}
-
 function decrypts(box: SecretBox, secret: Buffer): boolean {
   try {
     box.open(secret);
@@ -207,7 +203,7 @@ async function eventIndexAgrees({ bus, clickhouse }: Connections, events: number
     ok: differences.length === 0,
     detail:
       differences.length === 0
-        ? `${compared} events compared`
+        ? `${countOf(compared, 'event')} compared`
         : `${differences.join('; ')}. npm run -s cli -- projections rebuild ${EVENTS_INDEX} rebuilds the index`,
   };
 }

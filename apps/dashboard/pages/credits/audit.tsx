@@ -2,7 +2,7 @@ import { Alert, List } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ShieldAlert, ShieldCheck } from 'lucide-react';
 import { api } from '../../api/client.js';
-import { count } from '../../parts/format.js';
+import { plural } from '../../parts/format.js';
 import { Loaded, LoadingRows } from '../../parts/states.js';
 import { Time } from '../../parts/time.js';
 
@@ -22,7 +22,7 @@ export function AuditVerdict() {
           role="status"
         >
           {consistent ? (
-            `${count(movements)} movements agree with the balance and with the usage of this period. `
+            `${plural(movements, 'movement agrees', 'movements agree')} with the balance and with the usage of this period. `
           ) : (
             <List size="sm" mb="xs">
               {faults.map((fault) => (

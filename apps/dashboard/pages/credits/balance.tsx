@@ -2,7 +2,7 @@ import { Badge, Paper, Progress, SimpleGrid, Skeleton, Stack, Text } from '@mant
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { api } from '../../api/client.js';
-import { count, credits, dayOf, percent, short, words } from '../../parts/format.js';
+import { count, credits, dayOf, percent, plural, short, words } from '../../parts/format.js';
 import { Figure } from '../../parts/figure.js';
 import { Loaded, LoadingRows } from '../../parts/states.js';
 import { burnDown } from './burn-down.js';
@@ -79,7 +79,7 @@ export function Balance() {
             </SimpleGrid>
             <Paper p="md" bg="var(--surface)">
               <Text size="sm" c="dimmed" mb="sm">
-                {`The period began on ${dayOf(balance.periodStart)}. ${count(balance.creditsRemaining)} credits remain today.`}
+                {`The period began on ${dayOf(balance.periodStart)}. ${plural(balance.creditsRemaining, 'credit remains', 'credits remain')} today.`}
               </Text>
               <Suspense fallback={<Skeleton h={260} />}>
                 <Chart days={days} />

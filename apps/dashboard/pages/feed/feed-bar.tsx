@@ -2,6 +2,7 @@ import { ActionIcon, Button, Group, SegmentedControl, Text, TextInput, Title } f
 import { useDisclosure } from '@mantine/hooks';
 import { ArrowRight, Download, Search, SlidersHorizontal } from 'lucide-react';
 import { lazy, Suspense, useState, type RefObject } from 'react';
+import { credits } from '../../parts/format.js';
 import classes from './feed.module.css';
 import { apiFilters, isNarrowed, writeFilters, type FeedFilters } from './feed-filters.js';
 import { ViewsButton } from './views-button.js';
@@ -71,7 +72,7 @@ export function FeedBar({ filters, address, change, feed, keywordNames, search, 
       </Suspense>
       {feed.read.creditsUsed > 0 && (
         <Text size="xs" c="dimmed" mt="xs">
-          This search cost {feed.read.creditsUsed} credits.
+          This search cost {credits(feed.read.creditsUsed)}.
         </Text>
       )}
     </div>

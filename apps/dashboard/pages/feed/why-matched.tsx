@@ -47,7 +47,9 @@ export function WhyMatched({ why, ai }: { why: Why; ai: Mention['ai'] }) {
         ))}
         {why.mutes.length > 0 && hits.length === 0 && (
           <Text size="sm" c="dimmed">
-            None of the keyword’s {why.mutes.length} mutes applied.
+            {why.mutes.length === 1
+              ? 'The keyword’s mute did not apply.'
+              : `None of the keyword’s ${why.mutes.length} mutes applied.`}
           </Text>
         )}
       </Stack>

@@ -6,6 +6,7 @@ import { api, EarshotError } from '../../api/client.js';
 import { useCanEdit } from '../../api/session.js';
 import type { Keyword } from '../../api/types.js';
 import { formPath, showFaults } from '../../parts/faults.js';
+import { plural } from '../../parts/format.js';
 import { notify } from '../../parts/notify.js';
 import { Problem } from '../../parts/problem.js';
 import { ChangesDialog } from './changes-dialog.js';
@@ -137,9 +138,8 @@ function useSave(
       isSaved.current = true;
       await queries.invalidateQueries({ queryKey: ['/v1/keywords'] });
       const { length } = keyword.resetSearches;
-      notify(
-        length > 0 ? `Saved. ${length} searches start over.` : stored ? 'Saved.' : 'The keyword was created.',
-      );
+      const startOver = `${plural(length, 'search starts', 'searches start')} over`;
+      notify(length > 0 ? `Saved. ${startOver}.` : stored ? 'Saved.' : 'The keyword was created.');
       await navigate(`/keywords/${keyword.id}`);
     },
     onError: (error) => showFaults(form, error),

@@ -1,6 +1,6 @@
 import { Alert, Divider, Group, List, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { TriangleAlert } from 'lucide-react';
-import { count, duration, words } from '../../parts/format.js';
+import { count, duration, plural, words } from '../../parts/format.js';
 import { Problem } from '../../parts/problem.js';
 import { SourceName } from '../../parts/source.js';
 import type { useEstimate } from './use-estimate.js';
@@ -130,7 +130,8 @@ function Prices({ estimate, before }: { estimate: Priced; before: number | undef
         </Text>
       )}
       <Text size="xs" c="dimmed">
-        {count(creditsRemaining)} credits remain. {searchSlots.requested} search slots
+        {plural(creditsRemaining, 'credit remains', 'credits remain')}.{' '}
+        {plural(searchSlots.requested, 'search slot')}
         {searchSlots.limit === null ? '' : `; ${searchSlots.inUse} of ${searchSlots.limit} are in use`}.
       </Text>
     </>

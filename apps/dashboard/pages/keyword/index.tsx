@@ -7,7 +7,7 @@ import { api } from '../../api/client.js';
 import { useCanEdit } from '../../api/session.js';
 import type { Keyword } from '../../api/types.js';
 import { Figure } from '../../parts/figure.js';
-import { count, percent } from '../../parts/format.js';
+import { count, percent, plural } from '../../parts/format.js';
 import { KeywordState } from '../../parts/keyword-state.js';
 import { Page } from '../../parts/page.js';
 import { Section } from '../../parts/section.js';
@@ -163,7 +163,7 @@ function Figures({ keyword, bySource, bySentiment }: FiguresProps) {
       <Figure
         label="Last check"
         value={<Time at={last} none="none yet" />}
-        hint={`${keyword.watches.length} searches`}
+        hint={plural(keyword.watches.length, 'search', 'searches')}
       />
     </SimpleGrid>
   );

@@ -6,7 +6,7 @@ import { api } from '../../api/client.js';
 import { useIsOwner } from '../../api/session.js';
 import { DataTable } from '../../parts/table.js';
 import { Table } from '@mantine/core';
-import { count, words } from '../../parts/format.js';
+import { count, plural, words } from '../../parts/format.js';
 import { notify } from '../../parts/notify.js';
 import { Problem } from '../../parts/problem.js';
 import { Section } from '../../parts/section.js';
@@ -41,7 +41,7 @@ export function PlanAndPacks({ plan }: { plan: Plan }) {
     mutationFn: () => api.post('/v1/credits/packs', { body: { credits: Number(amount) } }),
     onSuccess: async ({ granted }) => {
       await refresh();
-      notify(`${count(granted)} credits were added.`);
+      notify(`${plural(granted, 'credit was', 'credits were')} added.`);
     },
   });
   const packs = credits.data?.packs ?? [];

@@ -4,7 +4,7 @@ import { Tag } from 'lucide-react';
 import { useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { api } from '../../api/client.js';
-import { minuteOf, money, words } from '../../parts/format.js';
+import { minuteOf, money, plural, words } from '../../parts/format.js';
 import { Section } from '../../parts/section.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { DataTable } from '../../parts/table.js';
@@ -71,7 +71,7 @@ function History({ id }: { id: string }) {
                   {words(status)}
                 </Badge>
                 First seen <Time at={firstSeenAt} />; {price(summary.first)} at first, {price(summary.last)}{' '}
-                now, {summary.changes} changes.
+                now, {plural(summary.changes, 'change')}.
               </>
             }
           >
