@@ -6,7 +6,7 @@ import { answerRow, sleepingKeyword } from './hostile-fields.js';
 import { call } from './installation.js';
 import { type Member, RECALL } from './member.js';
 
-/** Tests: a member looks at AI answers, prices and analyses. */
+/** Tests: a member looks at AI answers, prices, analyses, Explores, backtests and deliveries. */
 export function insightTasks(member: Member): void {
   it('sees how AI engines rank a brand, and which words of an answer changed', async () => {
     const { clickhouse, page, accountId } = member;
@@ -105,5 +105,34 @@ export function insightTasks(member: Member): void {
       ['–', 'Denver', 'Denver', 'Vienna'].map((place) => `place: ${place}`).sort(),
     );
     expect(await findingsInBothThemes(page)).toEqual([]);
+  }, 90_000);
+
+  it('sees that no source of an Explore answered, or that those that answered have no posts', async () => {
+    const { page } = member;
+    const source = { source: 'hackernews', items: 0, warning: null };
+    const explore = {
+      ...{
+        id: 'one',
+        question: 'lumora',
+        createdAt: new Date().toISOString(),
+        creditsQuoted: 4,
+        creditsUsed: 0,
+      },
+      sources: [{ ...source, status: 'failed', error: 'Hacker News answered 500' }],
+    };
+    const failed = { ...explore, status: 'failed' };
+    const answered = { ...source, source: 'reddit', status: 'done', error: null };
+    const done = { ...explore, status: 'done', creditsUsed: 2, sources: [...explore.sources, answered] };
+    await page.route('**/v1/explore/one/items*', (route) => route.fulfill({ json: { data: [] } }));
+    await page.route('**/v1/explore/one', (route) => route.fulfill({ json: failed }));
+    await member.open('explore?run=one');
+    await page.getByText('No source answered').waitFor();
+    expect(await page.getByText('no posts with these words').count()).toBe(0);
+    await page.unroute('**/v1/explore/one');
+    await page.route('**/v1/explore/one', (route) => route.fulfill({ json: done }));
+    await page.reload();
+    await page.getByText('The sources that answered have no posts with these words now.').waitFor();
+    await page.unroute('**/v1/explore/one');
+    await page.unroute('**/v1/explore/one/items*');
   }, 90_000);
 }

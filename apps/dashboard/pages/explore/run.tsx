@@ -60,7 +60,7 @@ export function Run({ id }: { id: string }) {
               ))}
               {!isOver(explore) && <Loader size="sm" aria-label="The sources are being asked" />}
             </Stack>
-            {isOver(explore) && <Items id={id} question={explore.question} />}
+            {isOver(explore) && <Items explore={explore} />}
           </Stack>
         </Section>
       )}
@@ -77,7 +77,7 @@ function keywordFrom({ question, sources }: Explore): string {
   return `/keywords/new?${params}`;
 }
 
-function Items({ id, question }: { id: string; question: string }) {
+function Items({ explore: { id, question, status } }: { explore: Explore }) {
   const query = usePages(['/v1/explore', id, 'items'], (page, signal) =>
     api.get('/v1/explore/{id}/items', { path: { id }, query: page, signal }),
   );
@@ -85,9 +85,11 @@ function Items({ id, question }: { id: string; question: string }) {
     <Loaded query={query}>
       {(items) => {
         if (items.length === 0)
-          return (
+          return status === 'failed' ? (
+            <Empty icon={SearchX} title="No source answered" />
+          ) : (
             <Empty icon={SearchX} title="Nothing was found">
-              The sources have no posts with these words now.
+              The sources that answered have no posts with these words now.
             </Empty>
           );
         return (

@@ -24,7 +24,7 @@ export function PreviewItems({
   const [isWhole, setWhole] = useState(false);
   if (mentions.length === 0)
     return (
-      <Empty icon={SearchX} title="The sources have nothing about these terms now">
+      <Empty icon={SearchX} title="The sources that answered have nothing about these terms now">
         This can be correct for a new name. Otherwise go back and add spellings.
       </Empty>
     );

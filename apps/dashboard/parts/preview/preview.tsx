@@ -58,7 +58,7 @@ export function Preview({ question, preview }: Props) {
       )}
       {start.isSuccess && !found && !items.error && <LoadingRows rows={4} height={76} />}
       {items.error && <Problem error={items.error} retry={() => void items.refetch()} />}
-      {found && <PreviewItems mentions={found} terms={question.terms} />}
+      {found && run.data?.status !== 'failed' && <PreviewItems mentions={found} terms={question.terms} />}
     </>
   );
 }
