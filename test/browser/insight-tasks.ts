@@ -135,4 +135,56 @@ export function insightTasks(member: Member): void {
     await page.unroute('**/v1/explore/one');
     await page.unroute('**/v1/explore/one/items*');
   }, 90_000);
+
+  it('sees all mentions of a backtest if only an alert fired, and the names of disabled rules', async () => {
+    const { page } = member;
+    const lumora = (await call(page, 'GET', '/v1/keywords?q=Lumora')).data[0] as Json;
+    const [volume, disabled] = [
+      '11111111-1111-7111-8111-111111111111',
+      '22222222-2222-7222-8222-222222222222',
+    ];
+    const common = { source: null, then: [{ type: 'webhook' }] };
+    const rules = [
+      {
+        ...{ ...common, id: volume, name: 'Many', enabled: true },
+        when: { kind: 'volume', window: '1h', min: 1, multiple: 1 },
+      },
+      {
+        ...{ ...common, id: disabled, name: 'Dark lamps', enabled: false },
+        when: { kind: 'item', all: [{ field: 'text', op: 'contains', value: 'dark' }] },
+      },
+    ];
+    const at = new Date().toISOString();
+    const alert = { at, kind: 'volume', observed: 4, baseline: 0, ruleId: volume, name: 'Many' };
+    const day = { date: at.slice(0, 10), count: 1 };
+    const tested = {
+      ...{ id: 'one', window: { from: at, to: at }, items: 1, dropped: [], added: 0, alerts: [alert] },
+      ...{ removed: 0, byRule: [{ ruleId: volume, name: 'Many', fired: 1, perDay: [day] }] },
+    };
+    const item = {
+      ...{
+        mentionId: 'one',
+        occurredAt: at,
+        source: 'hackernews',
+        title: 'A dark lamp',
+        url: 'https://a.example/',
+      },
+      ...{ dropped: null, droppedThen: null, labels: [], rules: [], added: [] },
+      removed: [disabled, '33333333-3333-7333-8333-333333333333'],
+    };
+    const keyword = `**/v1/keywords/${lumora.id}`;
+    await page.route(keyword, (route) => route.fulfill({ json: { ...lumora, rules } }));
+    await page.route(`${keyword}/backtest`, (route) => route.fulfill({ json: tested }));
+    await page.route(`${keyword}/backtest/one/items?*`, (route) => {
+      const isFired = new URL(route.request().url()).searchParams.get('fired') === 'true';
+      return route.fulfill({ json: { data: isFired ? [] : [item] } });
+    });
+    await member.open(`keywords/${lumora.id}/rules`);
+    await page.getByRole('button', { name: 'Run the backtest' }).click();
+    const row = page.getByRole('table', { name: 'Mentions of the backtest' }).getByRole('row').nth(1);
+    await row.getByText('A dark lamp').waitFor();
+    const difference = await row.getByRole('cell').last().innerText();
+    expect(difference.replaceAll(/[\u2066-\u2069]/g, '')).toBe('− Dark lamps, − a removed rule');
+    await page.unrouteAll();
+  }, 90_000);
 }

@@ -99,9 +99,7 @@ export function BacktestItems({
                   <Table.Td className="foreign">
                     {[
                       ...item.added.map((id) => `+ ${isolated(names.get(id) ?? id)}`),
-                      ...item.removed.map(
-                        (id) => `− ${isolated(names.get(id) ?? 'a removed or disabled rule')}`,
-                      ),
+                      ...item.removed.map((id) => `− ${isolated(names.get(id) ?? 'a removed rule')}`),
                     ].join(', ')}
                   </Table.Td>
                 </Table.Tr>

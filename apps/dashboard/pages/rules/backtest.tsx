@@ -41,12 +41,14 @@ interface Props {
 export function Backtest({ keywordId, draft, isComplete, onError }: Props) {
   const [days, setDays] = useState<string>('30');
   const run = useMutation({
-    mutationFn: () => {
+    mutationFn: async () => {
       const since = new Date(Date.now() - Number(days) * 86_400_000).toISOString();
-      return api.post('/v1/keywords/{id}/backtest', {
+      const tested = draft();
+      const backtest = await api.post('/v1/keywords/{id}/backtest', {
         path: { id: keywordId },
-        body: { ...draft(), since } as never,
+        body: { ...tested, since } as never,
       });
+      return { backtest, names: namesOf(tested.rules, backtest) };
     },
     onError,
   });
@@ -77,7 +79,7 @@ export function Backtest({ keywordId, draft, isComplete, onError }: Props) {
       {Boolean(run.error) && (
         <Problem error={run.error} title="The backtest was refused" shownPaths={shownPathsOf(run.error)} />
       )}
-      {run.data && <Outcome keywordId={keywordId} backtest={run.data} />}
+      {run.data && <Outcome keywordId={keywordId} {...run.data} />}
       {!run.data && !run.error && (
         <Text size="sm" c="dimmed">
           Run the backtest before you save. It shows how often each rule would have fired, and where that
@@ -88,8 +90,25 @@ export function Backtest({ keywordId, draft, isComplete, onError }: Props) {
   );
 }
 
-function Outcome({ keywordId, backtest }: { keywordId: string; backtest: Backtest }) {
+/** Returns the names of the rules of the form by id, also of disabled rules. The backtest has the ids of new rules. */
+function namesOf(rules: readonly Schemas['Rule'][], { byRule }: Backtest): Map<string, string> {
+  return new Map([
+    ...rules.flatMap(({ id, name }): [string, string][] => (id === undefined ? [] : [[id, name]])),
+    ...byRule.map(({ ruleId, name }): [string, string] => [ruleId, name]),
+  ]);
+}
+
+interface OutcomeProps {
+  keywordId: string;
+  backtest: Backtest;
+  /** The names of the rules, by id. */
+  names: ReadonlyMap<string, string>;
+}
+
+function Outcome({ keywordId, backtest, names }: OutcomeProps) {
   const { items, added, removed, byRule, dropped, alerts, window } = backtest;
+  // The count of a rule about volume or sentiment is a number of alerts, not of mentions.
+  const isOfAlerts = (id: string) => alerts.some(({ ruleId }) => ruleId === id);
   return (
     <Stack>
       <SimpleGrid cols={{ base: 2, md: 4 }}>
@@ -149,8 +168,8 @@ function Outcome({ keywordId, backtest }: { keywordId: string; backtest: Backtes
       <BacktestItems
         keywordId={keywordId}
         backtestId={backtest.id}
-        anyFired={added + removed > 0 || byRule.some(({ fired }) => fired > 0)}
-        names={new Map(byRule.map(({ ruleId, name }) => [ruleId, name]))}
+        anyFired={added + removed > 0 || byRule.some(({ ruleId, fired }) => fired > 0 && !isOfAlerts(ruleId))}
+        names={names}
       />
     </Stack>
   );
