@@ -187,4 +187,11 @@ export function insightTasks(member: Member): void {
     expect(difference.replaceAll(/[\u2066-\u2069]/g, '')).toBe('− Dark lamps, − a removed rule');
     await page.unrouteAll();
   }, 90_000);
+
+  it('reads that no delivery fits the filters, instead of that nothing was sent', async () => {
+    const { page } = member;
+    await member.open('deliveries?state=given_up');
+    await page.getByText('No delivery with this state and keyword').waitFor();
+    expect(await page.getByText('Nothing was sent').count()).toBe(0);
+  }, 90_000);
 }

@@ -61,7 +61,9 @@ export function Attempts() {
       <Loaded query={query}>
         {(rows) => {
           if (rows.length === 0)
-            return (
+            return state || keyword ? (
+              <Empty icon={Send} title="No delivery with this state and keyword" />
+            ) : (
               <Empty icon={Send} title="Nothing was sent">
                 Give a keyword a webhook address or a channel, and its next mention is sent there.
               </Empty>
