@@ -52,6 +52,15 @@ describe('a rule in the form', () => {
     ],
     ['all channels of the keyword', { then: [{ type: 'notify' }] }],
     [
+      'more channels than one action can have',
+      {
+        then: [
+          { type: 'notify', channelIds: ['a', 'b', 'c', 'd', 'e'] },
+          { type: 'notify', channelIds: ['f', 'g'] },
+        ],
+      },
+    ],
+    [
       'all channels of the keyword and another channel',
       { then: [{ type: 'notify', channelIds: ['a'] }, { type: 'notify' }] },
     ],
@@ -71,6 +80,8 @@ describe('a rule in the form', () => {
       'a channel and all channels of the keyword',
       { actions: ['notify'], channelIds: ['a'], alsoKeywordChannels: true },
     ],
+    [1, 'five channels', { actions: ['notify'], channelIds: ['a', 'b', 'c', 'd', 'e'] }],
+    [2, 'six channels', { actions: ['notify'], channelIds: ['a', 'b', 'c', 'd', 'e', 'f'] }],
     [2, 'two labels', { actions: ['mark'], labels: ['starred', 'flagged'] }],
     [1, 'a label that is not chosen yet', { actions: ['mark'], labels: [] }],
     [
@@ -105,6 +116,27 @@ describe('a rule in the form', () => {
         alsoKeywordChannels: true,
       },
       { channelIds: ['a', 'b'], alsoKeywordChannels: false },
+    ],
+    [
+      'six channels and all channels of the keyword beside three other actions',
+      'notify',
+      {
+        actions: ['webhook', 'mark', 'stop'],
+        labels: ['starred'],
+        channelIds: ['a', 'b', 'c', 'd', 'e', 'f'],
+        alsoKeywordChannels: true,
+      },
+      { channelIds: ['a', 'b', 'c', 'd', 'e'], alsoKeywordChannels: false },
+    ],
+    [
+      'six channels beside three other actions',
+      'notify',
+      {
+        actions: ['webhook', 'mark', 'stop'],
+        labels: ['starred'],
+        channelIds: ['a', 'b', 'c', 'd', 'e', 'f'],
+      },
+      { channelIds: ['a', 'b', 'c', 'd', 'e'] },
     ],
   ])(
     'offers an unchosen action that had %s, and drops the excess when it is chosen',

@@ -170,9 +170,11 @@ export function ruleOf(draft: RuleDraft): Schemas['Rule'] {
 
 /** Maximum number of actions in a rule. The API refuses more. */
 export const MAX_ACTIONS = 4;
+/** Maximum number of channels in an action. The API refuses more, so a rule with more channels has several actions. */
+export const MAX_CHANNELS = 5;
 
 /**
- * Returns the number of actions that the API gets. Each label is one action. `mark` without labels counts as one action
+ * Returns the number of actions that the API gets. Each label is one action, and so are `MAX_CHANNELS` channels. `mark` without labels counts as one action
  * too, because it still needs a label.
  */
 export function actionCountOf(draft: RuleDraft): number {
@@ -190,7 +192,12 @@ export function withActions(draft: RuleDraft, actions: RuleDraft['actions']): Ru
   const isNew = (type: Action['type']) => actions.includes(type) && !draft.actions.includes(type);
   if (excess > 0 && isNew('mark'))
     return { ...changed, labels: draft.labels.slice(0, Math.max(1, draft.labels.length - excess)) };
-  if (excess > 0 && isNew('notify')) return { ...changed, alsoKeywordChannels: false };
+  if (excess > 0 && isNew('notify')) {
+    const groups = Math.ceil(draft.channelIds.length / MAX_CHANNELS);
+    const kept = Math.max(1, groups - (draft.alsoKeywordChannels ? excess - 1 : excess));
+    const channelIds = draft.channelIds.slice(0, kept * MAX_CHANNELS);
+    return { ...changed, alsoKeywordChannels: false, channelIds };
+  }
   return changed;
 }
 
@@ -203,7 +210,10 @@ export function isOffered(draft: RuleDraft, type: Action['type']): boolean {
 function actionsOf(type: Action['type'], { labels, channelIds, alsoKeywordChannels }: RuleDraft): Action[] {
   if (type === 'mark') return labels.map((label) => ({ type, label }));
   if (type !== 'notify' || channelIds.length === 0) return [{ type }];
-  return [{ type, channelIds }, ...(alsoKeywordChannels ? [{ type }] : [])];
+  const groups = Array.from({ length: Math.ceil(channelIds.length / MAX_CHANNELS) }, (_, n) => ({
+    ...{ type, channelIds: channelIds.slice(n * MAX_CHANNELS, (n + 1) * MAX_CHANNELS) },
+  }));
+  return [...groups, ...(alsoKeywordChannels ? [{ type }] : [])];
 }
 
 function clauseOf({ field, op, value, threshold }: ClauseDraft): Clause {

@@ -22,6 +22,7 @@ import {
   actionCountOf,
   isOffered,
   MAX_ACTIONS,
+  MAX_CHANNELS,
   newClause,
   withActions,
   type Action,
@@ -33,7 +34,7 @@ import {
 const KEYWORD_CHANNELS = { value: 'keyword', label: 'All channels of the keyword' };
 const NOTIFY_TEXT = 'Notify sends the mention immediately, also to channels that get a digest later.';
 /** Says why the form offers no further action. */
-const FULL_TEXT = `A rule has at most ${MAX_ACTIONS} actions: each label is one, and so is “${KEYWORD_CHANNELS.label}” beside other channels.`;
+const FULL_TEXT = `A rule has at most ${MAX_ACTIONS} actions: each label is one, up to ${MAX_CHANNELS} channels are one, and “${KEYWORD_CHANNELS.label}” beside other channels is one.`;
 const LABELS = ['to_reply', 'starred', 'flagged', 'hidden'] as const;
 
 interface Props {
@@ -256,7 +257,8 @@ function Actions({
                 { ...KEYWORD_CHANNELS, disabled: !hasRoomFor({ alsoKeywordChannels: true }) },
                 ...channels.map(({ id, name }) => ({
                   ...{ value: id, label: name },
-                  disabled: !hasRoomFor({ channelIds: [...rule.channelIds, id] }),
+                  disabled:
+                    !rule.channelIds.includes(id) && !hasRoomFor({ channelIds: [...rule.channelIds, id] }),
                 })),
               ]}
               value={notified}
