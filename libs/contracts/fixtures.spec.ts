@@ -12,6 +12,7 @@ import { EventSchema } from './gen/earshot/events/v1/event_pb.js';
 import { AccountEventSchema } from './gen/earshot/accounts/v1/account_pb.js';
 import { ExploreDecisionSchema, ExploreEventSchema } from './gen/earshot/explores/v1/explore_pb.js';
 import { KeywordDecisionSchema, KeywordEventSchema } from './gen/earshot/keywords/v1/keyword_pb.js';
+import { LabelDecisionSchema, LabelEventSchema } from './gen/earshot/labels/v1/label_pb.js';
 import { LookupSchema } from './gen/earshot/lookups/v1/lookup_pb.js';
 import { PurgeSchema } from './gen/earshot/purges/v1/purge_pb.js';
 import { ReadingFactSchema } from './gen/earshot/readings/v1/reading_pb.js';
@@ -39,6 +40,7 @@ const SCHEMAS = new Map<string, DescMessage>(
     EventSchema,
     ExploreDecisionSchema,
     KeywordDecisionSchema,
+    LabelDecisionSchema,
     LookupSchema,
     PurgeSchema,
     ReadingFactSchema,
@@ -84,6 +86,7 @@ describe('messages that earlier versions stored', () => {
     ['channel', ChannelDecisionSchema, ChannelEventSchema],
     ['explore', ExploreDecisionSchema, ExploreEventSchema],
     ['alert', AlertDecisionSchema, AlertEventSchema],
+    ['label', LabelDecisionSchema, LabelEventSchema],
   ])('include a fixture of each event of a %s decision', (_, decision, event) => {
     const stored = fixtures
       .filter(([, { message }]) => message === decision.typeName)
