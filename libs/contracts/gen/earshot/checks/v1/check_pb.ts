@@ -129,8 +129,8 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   windowTo: string;
 
   /**
-   * True if items of the period can be missing, for example because the maximum number of pages was read before a known
-   * item was found.
+   * True if items can be missing, for example because the maximum number of pages was read before a known item was found.
+   * Never true for a baseline.
    *
    * @generated from field: bool gap = 18;
    */

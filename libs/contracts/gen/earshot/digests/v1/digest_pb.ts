@@ -81,7 +81,7 @@ export type DigestAssembled = Message<"earshot.digests.v1.DigestAssembled"> & {
   cutSequence: bigint;
 
   /**
-   * All items, also those that are only counted in `body`.
+   * All items that are not hidden, also those that are only counted in `body`; at most 10,000, the earliest first.
    *
    * @generated from field: repeated string mention_ids = 11;
    */

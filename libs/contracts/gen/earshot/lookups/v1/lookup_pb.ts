@@ -52,7 +52,8 @@ export type Lookup = Message<"earshot.lookups.v1.Lookup"> & {
   at: string;
 
   /**
-   * The question as JSON; for a semantic question, its hash.
+   * The question as JSON. For a semantic question: `{hash}`, its hash. For an analysis: `{operation, mentions}`, the number
+   * of mentions.
    *
    * @generated from field: string question_json = 6;
    */

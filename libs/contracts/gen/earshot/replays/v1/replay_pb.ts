@@ -185,7 +185,8 @@ export type ReplayEnded = Message<"earshot.replays.v1.ReplayEnded"> & {
   status: string;
 
   /**
-   * The reason, for people; empty if every event was sent.
+   * For people: the reason, if the replay failed or was cancelled by a purge; and the number of missing events, if there are
+   * any. Otherwise empty, even if events were given up.
    *
    * @generated from field: string message = 2;
    */
