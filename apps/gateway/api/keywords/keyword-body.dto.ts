@@ -188,7 +188,9 @@ export class KeywordBodyDto extends TreatmentDto {
   @Optional() @ListOf(() => KeywordChannelDto, 0, 5) channels?: KeywordChannelDto[];
   @Optional()
   @IsBoolean()
-  @Described('Keep the items of the first check as mentions, and charge for them')
+  @Described(
+    'Keep the items of the first check as mentions. On `x`, this check then costs one credit for each returned post, instead of the price of a check. Readings of the items cost extra.',
+  )
   backfill?: boolean;
   @Nullable() @Nested(() => ScheduleDto) schedule?: ScheduleDto | null;
   @Nullable()

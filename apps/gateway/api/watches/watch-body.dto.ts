@@ -26,7 +26,9 @@ export class WatchBodyDto {
   analysis?: boolean;
   @Optional()
   @IsBoolean()
-  @Described('Keep the items of the first check as mentions, and charge for them. Default: false')
+  @Described(
+    'Keep the items of the first check as mentions. On `x`, this check then costs one credit for each returned post, instead of the price of a check. Readings of the items cost extra. Default: false',
+  )
   backfill?: boolean;
 }
 

@@ -53,7 +53,7 @@ export const watchRoutes: readonly Route[] = [
     operationId: 'createWatch',
     summary: 'Create a watch on one source',
     description:
-      'A watch is one search on one source, without the mutes, rules and channels of a keyword. The first check of a watch is the baseline. A watch without `webhook_url` sends nothing; read its events instead. Returns 409 if the account already has an active watch with the same search. Each check costs credits.',
+      'A watch is one search on one source, without the mutes, rules and channels of a keyword. The first check of a watch is the baseline. A watch without `webhook_url` sends nothing; read its events instead. Returns 409 if the account already has a watch with the same search, unless a user has paused that watch or its keyword, or disabled its source in the keyword. Each check costs credits.',
     parameters: [SOURCE_IN_PATH],
     body: ref('WatchBody'),
     example: { criteria: { query: 'acme' }, refresh_interval_seconds: 3600 },
