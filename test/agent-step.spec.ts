@@ -37,7 +37,7 @@ const delivered = (hook: string, count: number) =>
     return found.length >= count && found.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
   });
 
-it('an event of a keyword with an agent step is delivered once with the answer, the mention contains the answer, and the explanation of the mention names the model [readings.agent-block]', async () => {
+it('an event of a keyword with an agent step is delivered once with the answer, the mention contains the answer, and the explanation of the mention contains it and names the model [readings.agent-block]', async () => {
   const { api, accountId } = customer;
   const body = keyword('kettle', {
     ai_step: STEP,
@@ -69,12 +69,14 @@ it('an event of a keyword with an agent step is delivered once with the answer, 
     bucket: { key: 'repairs', label: 'Repairs' },
   });
   const { body: why } = await api.get(`/v1/mentions/${mention.id}/why`);
+  const reading = (kind: string) => why.readings.find((one: { kind: string }) => one.kind === kind);
   for (const kind of ['analysis', 'bucket', 'agent_step'])
-    expect(why.readings.find((one: { kind: string }) => one.kind === kind)).toMatchObject({
+    expect(reading(kind)).toMatchObject({
       reader: 'llm',
       model: 'sim-chat-1',
       promptVersion: '1',
     });
+  expect(reading('agent_step').result).toEqual(event?.ai);
   expect(stage.simulator.receiver.deliveries('kettle')).toHaveLength(1);
   await expectAuditAgrees(stage.stores, accountId);
   await until('nothing is reserved', async () => (await api.get('/v1/credits')).body.creditsReserved === 0);

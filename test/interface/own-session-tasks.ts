@@ -8,7 +8,7 @@ export function ownSessionTasks(scene: SignInScene): void {
   const { browser, signIn } = scene;
 
   describe('the sessions of a member', () => {
-    it('can be listed and ended by this member, and cannot be ended by the owner of the account [sessions.list]', async () => {
+    it('can be listed and ended by this member, and cannot be listed or ended by the owner of the account [sessions.list]', async () => {
       await joined(scene.owner, 'lis@example.org', 'viewer');
       const [lis, phone] = [
         await signedIn(scene.service, 'lis@example.org'),
@@ -22,6 +22,10 @@ export function ownSessionTasks(scene: SignInScene): void {
         userAgent: expect.stringMatching(/^Phone/) as string,
         networkAddress: '127.0.0.1',
       });
+      const ids = (sessions: { id: string }[]) => sessions.map(({ id }) => id);
+      const ofOwner = ids((await scene.owner.get('/v1/auth/sessions')).body.data);
+      expect(ofOwner.length).toBeGreaterThan(0);
+      expect(ofOwner.filter((id) => ids(data).includes(id))).toEqual([]);
       expect((await scene.owner.call('DELETE', `/v1/auth/sessions/${present.id}`)).status).toBe(404);
       expect((await lis.call('DELETE', `/v1/auth/sessions/${newId()}`)).status).toBe(404);
       expect((await lis.call('DELETE', `/v1/auth/sessions/${present.id}`)).status).toBe(204);
