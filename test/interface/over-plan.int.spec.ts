@@ -90,6 +90,20 @@ describe('a lone watch that exceeds a smaller plan', () => {
     const { body: runs } = await ada.api.patch(path, { refresh_interval_seconds: 3600, is_active: true });
     expect(runs).toMatchObject({ isActive: true, pausedReason: null, refreshIntervalSeconds: 3600 });
   });
+
+  it('accepts a longer interval although it has too many terms, but cannot be resumed', async () => {
+    const ada = await service.tenant('solo');
+    const terms = ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => `acme${letter}`);
+    const body = { criteria: { terms }, refresh_interval_seconds: 3600 };
+    const watch = (await ada.api.post('/v1/hackernews/watches', body)).body;
+    const path = `/v1/hackernews/watches/${watch.id}`;
+    await billing.changePlan(ada.accountId, 'free');
+    await until('the watch is paused', async () => (await ada.api.get(path)).body.pausedReason === 'plan');
+    const { body: longer } = await ada.api.patch(path, { refresh_interval_seconds: 7200 });
+    expect(longer).toMatchObject({ pausedReason: 'plan', refreshIntervalSeconds: 7200 });
+    expect((await ada.api.patch(path, { is_active: true })).body.code).toBe('PLAN_LIMIT');
+    expect((await ada.api.patch(path, { refresh_interval_seconds: 600 })).body.code).toBe('INTERVAL_TOO_LOW');
+  });
 });
 
 describe('a smaller plan that the tables do not contain yet', () => {

@@ -81,9 +81,13 @@ export class WatchesHandler {
       const { reasons, creditsNeeded } = state.pauses;
       const fromPlan = isActive && reasons.includes('plan');
       const use = await planUseOf(tx, accountId, watchId);
-      if (fromPlan || watch.intervalSeconds !== state.watch.intervalSeconds)
+      if (fromPlan) {
         this.admission.requireWatchFit(use.plan, watch);
-      if (fromPlan) requireRoom(use, { keywords: 0, searchSlots: 1 });
+        requireRoom(use, { keywords: 0, searchSlots: 1 });
+      } else if (watch.intervalSeconds !== state.watch.intervalSeconds) {
+        // The terms have not changed. They are checked only before the watch runs again.
+        this.admission.requireWatchInterval(use.plan, watch);
+      }
       if (isActive && reasons.includes('insufficient_credits') && creditsNeeded > creditsRemaining)
         throw Refusal.insufficientCredits(creditsNeeded, creditsRemaining);
       return { ...requested, duplicate: await duplicateOf(tx, accountId, watch.criteriaHash, watchId) };

@@ -108,10 +108,15 @@ export class Admission {
   }
 
   /** Checks the interval and the terms of a watch without a keyword. @throws Refusal `invalid` or `not-covered` */
-  requireWatchFit(plan: string, { source, intervalSeconds, criteria }: Watch): void {
+  requireWatchFit(plan: string, watch: Watch): void {
+    this.requireWatchInterval(plan, watch);
+    if (watch.criteria) requireTerms(plan, [{ criteria: watch.criteria, path: 'criteria' }]);
+  }
+
+  /** Checks the interval of a watch without a keyword. @throws Refusal `invalid` */
+  requireWatchInterval(plan: string, { source, intervalSeconds }: Watch): void {
     const path = 'refreshIntervalSeconds';
     requireFloors(plan, [{ source: source as SourceId, seconds: intervalSeconds, path }], this.floor);
-    if (criteria) requireTerms(plan, [{ criteria, path: 'criteria' }]);
   }
 
   /** Returns the response of an estimate, as the API specifies it. */
