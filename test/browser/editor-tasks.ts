@@ -131,6 +131,30 @@ export function editorTasks(member: Member): void {
     90_000,
   );
 
+  it('sees that no source answered a preview', async () => {
+    const { page } = member;
+    const failed = {
+      source: 'hackernews',
+      status: 'failed',
+      items: 0,
+      error: 'it answered 500',
+      warning: null,
+    };
+    await page.route('**/v1/explore', (route) => route.fulfill({ status: 202, json: { id: 'one' } }));
+    await page.route('**/v1/explore/one', (route) =>
+      route.fulfill({ json: { id: 'one', status: 'failed', sources: [failed] } }),
+    );
+    await page.route('**/v1/explore/one/items*', (route) => route.fulfill({ json: { data: [] } }));
+    await member.open('keywords/new?name=Preview&query=lumora&source=hackernews');
+    const preview = page.getByRole('region', { name: 'Preview', exact: true });
+    await preview.getByRole('button', { name: 'Show the price of a preview' }).click();
+    await preview.getByRole('button', { name: 'Show me, for 2 credits' }).click();
+    await preview.getByText('Hacker News did not answer').waitFor();
+    await preview.getByText('No source answered').waitFor();
+    expect(await preview.getByText('have nothing about these terms').count()).toBe(0);
+    await page.unrouteAll();
+  }, 90_000);
+
   it('sees the price of a preview in the editor, and then what a source finds for the current terms', async () => {
     const { page } = member;
     await member.open('keywords/new?name=Preview&query=lumora&source=hackernews');

@@ -1,5 +1,5 @@
 import { Badge, Button, Group, Loader, Text } from '@mantine/core';
-import { Telescope } from 'lucide-react';
+import { SearchX, Telescope } from 'lucide-react';
 import { credits, plural } from '../format.js';
 import { Problem } from '../problem.js';
 import { SourceName, sourceName } from '../source.js';
@@ -58,6 +58,7 @@ export function Preview({ question, preview }: Props) {
       )}
       {start.isSuccess && !found && !items.error && <LoadingRows rows={4} height={76} />}
       {items.error && <Problem error={items.error} retry={() => void items.refetch()} />}
+      {found && run.data?.status === 'failed' && <Empty icon={SearchX} title="No source answered" />}
       {found && run.data?.status !== 'failed' && <PreviewItems mentions={found} terms={question.terms} />}
     </>
   );
