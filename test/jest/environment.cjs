@@ -46,11 +46,25 @@ module.exports = class NativeEnvironment {
   }
 
   handleTestEvent(event, state) {
-    if (event.name === 'add_hook') state.currentDescribeBlock.hooks.at(-1).timeout ??= HOOK_TIMEOUT_MS;
+    if (event.name === 'add_hook') {
+      refuseHookOfHelper(event.asyncError);
+      state.currentDescribeBlock.hooks.at(-1).timeout ??= HOOK_TIMEOUT_MS;
+    }
     if (event.name === 'add_test') refuseUnknownRules(event.testName);
     if (event.name === 'start_describe_definition') refuseUnknownRules(event.blockName);
   }
 };
+
+/**
+ * @param caller an error whose stack shows who has called the hook
+ * @throws Error if a helper calls a hook at its top level: the spec files of a worker share the helper, so the hook would
+ * run for the first of these files only
+ */
+function refuseHookOfHelper(caller) {
+  const isOfJest = caller.stack.split('\n')[1]?.includes('jest-circus');
+  if (!isOfJest && !caller.stack.includes('.spec.'))
+    throw new Error(`a helper calls a hook at its top level; call the hook in the spec:\n${caller.stack}`);
+}
 
 /** @throws Error when a title names a rule that test/rules.json does not have */
 function refuseUnknownRules(title) {
