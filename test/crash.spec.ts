@@ -101,7 +101,7 @@ describe('a burst loses no data after kill -9 of', () => {
       await freePort(),
     );
     await until(
-      'keywords is up',
+      'keywords is killed during the request',
       async () => {
         const { status } = await customer.api.post('/v1/keywords', {
           ...keywordBody(stage, 'Ghost Ship', 'ghost'),

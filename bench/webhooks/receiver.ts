@@ -4,8 +4,8 @@ import { verifyDelivery } from '../../apps/simulator/receiver/signature.js';
 import { answerQuestions } from '../peer.js';
 
 /**
- * The receiver of all programs, in a separate process. It responds with an empty 200, counts new deliveries by
- * `webhook-id`, and checks the signatures of one delivery in a hundred. While hanging is on, it does not respond to
+ * The receiver for all measured programs, in a separate process. It responds with an empty 200, counts new deliveries
+ * by `webhook-id`, and checks the signatures of one delivery in a hundred. While hanging is on, it does not respond to
  * requests whose path begins with `/hang/`.
  */
 

@@ -78,7 +78,7 @@ it('the lane of the model is down after five failures in a row, then tests the s
   expect([lane.isDown, lane.room]).toEqual([false, 2]);
 });
 
-it('the lane of the model tests a server that is down after the wait that the server asks for, but not before the shortest wait is over', async () => {
+it('if the server is down, the lane of the model tests it after the wait that the server asks for, but not before the shortest wait is over', async () => {
   for (let n = 0; n < 4; n += 1) await fail('rate_limited', 0);
   expect(lane.blockedForMs).toBe(0);
   await fail('rate_limited', 0);

@@ -55,7 +55,7 @@ export async function connectBus(url: string, name: string, log: Logger, streamR
   }
 }
 
-/** @throws Error that is not an outage if the server was started without JetStream: waiting would not help */
+/** @throws Error if the server was started without JetStream; not an outage, because waiting would not help */
 async function openJetStream(nc: NatsConnection): Promise<JetStreamManager> {
   try {
     return await jetstreamManager(nc);

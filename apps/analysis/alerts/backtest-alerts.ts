@@ -14,7 +14,7 @@ export interface BacktestedAlert extends ReachedWindow {
 }
 
 /**
- * Finds the alerts that would have fired from an instant on, with the code that evaluates live mentions.
+ * Finds the alerts that would have fired since an instant. Uses the code that evaluates live mentions.
  * @param since ms; earlier mentions are used only for baselines
  * @returns the earliest first
  */

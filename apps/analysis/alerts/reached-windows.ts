@@ -13,7 +13,7 @@ export interface KeywordSearch {
   source: string;
 }
 
-/** The stored data about the mentions of a keyword from which levels are computed. */
+/** The stored data about a keyword's mentions. Levels are computed from this data. */
 export interface AlertHistory {
   /** The current searches of the keyword; mentions of other searches are not counted. */
   searches: readonly KeywordSearch[];

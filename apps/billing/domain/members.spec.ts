@@ -95,7 +95,7 @@ describe('an invitation', () => {
       .when(invite({ role: 'admin', email: 'bob' }))
       .then({ kind: 'invalid', paths: ['email', 'role'] }));
 
-  it('is refused if the account has 200 members and open invitations', () => {
+  it('is refused if the account has 200 members and open invitations together', () => {
     const many = Array.from({ length: 199 }, (_, n) => invitedAs(`j${n}`, `n${n}@example.org`));
     given(...owned, ...many)
       .when(invite())

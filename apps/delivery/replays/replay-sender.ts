@@ -15,7 +15,7 @@ import { endTurn, LostReplay, claimStateOf, type ClaimedReplay } from './replay-
 const TURN_MS = 2000;
 /** How often a turn checks whether its replay was cancelled or purged. */
 const LOOK_MS = 100;
-/** How long a replay waits if its endpoint accepts no more requests now. */
+/** How long a replay waits if its endpoint is slow and has no free place for a request. */
 const NO_ROOM_MS = 1000;
 
 /** The progress of a turn. */
@@ -23,7 +23,7 @@ interface Progress {
   results: AttemptResult[];
   after: Position | undefined;
   missing: number;
-  /** True if the endpoint accepted no more requests. */
+  /** True if an event was not sent, because the slow endpoint had no free place for a request. */
   crowded: boolean;
 }
 

@@ -36,7 +36,7 @@ export class AuditLog {
     @Inject(LOG) private readonly log: Logger,
   ) {}
 
-  /** Adds two hooks: one runs between the reading of a body and any change, the other before a response is sent. */
+  /** Adds two hooks: one runs after the body was read and before any change, the other before a response is sent. */
   guard(fastify: FastifyInstance): void {
     fastify.addHook('preHandler', async (request, reply) => {
       const caller = callerOf(request);

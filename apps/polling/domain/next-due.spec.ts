@@ -17,13 +17,13 @@ describe('the ticks of a search', () => {
     );
   });
 
-  it('have the following tick as the next one if now is a tick', () => {
+  it('continue with the following tick if now is a tick', () => {
     expect(nextTick(120_000, 60_000, 0)).toBe(180_000);
     expect(nextTick(119_999, 60_000, 0)).toBe(120_000);
     expect(nextTick(0, 60_000, 30_000)).toBe(30_000);
   });
 
-  it('have the same next tick for all late work of one interval', () => {
+  it('have the same next tick for all times between two ticks', () => {
     fc.assert(
       fc.property(now, intervalMs, fc.nat(), (at, interval, late) => {
         const tick = nextTick(at, interval, 0);
@@ -32,7 +32,7 @@ describe('the ticks of a search', () => {
     );
   });
 
-  it('of every 60 s contain a tick of every hour', () => {
+  it('in an interval of an hour are also ticks in an interval of 60 s', () => {
     expect(nextTick(3_599_999, 3_600_000, 0) % 60_000).toBe(0);
   });
 
@@ -59,7 +59,7 @@ describe('a watch on a search with other watches', () => {
   const seconds = fc.integer({ min: 1, max: 100_000 }).map((count) => count * 1000);
   const origin = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 
-  it('is due at a read of the search that is at most half the shortest interval away from a tick of the watch', () => {
+  it('is due at a read of the search, at most half the shortest interval before or after a tick of the watch', () => {
     fc.assert(
       fc.property(now, seconds, seconds, origin, (at, a, b, begin) => {
         const [interval, shortest] = [Math.max(a, b), Math.min(a, b)];

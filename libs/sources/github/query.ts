@@ -28,8 +28,8 @@ export function kindsOf(criteria: Criteria, hasToken: boolean): Kind[] {
 }
 
 /**
- * Returns the faults of criteria that GitHub does not support. The words are only checked if the filters and the sort
- * have no faults.
+ * Returns a fault for each part of the criteria that GitHub does not support. If a filter or the sort has a wrong
+ * value, only such faults are returned.
  */
 export function faultsOf(criteria: Criteria, hasToken: boolean): Fault[] {
   const account = (what: string) => ({

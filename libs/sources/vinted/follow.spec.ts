@@ -63,7 +63,7 @@ describe('a new listing', () => {
     expect(following.last?.history.followed.has('old8')).toBe(true);
   });
 
-  it('is assumed for each listing of a scan that contains no known listing, and the scan has a gap', async () => {
+  it('is assumed for each listing if a scan contains no known listing; the scan then has a gap', async () => {
     const following = await followed(...ids(40));
     following.site.offers = [];
     following.site.put(...ids(40, 'new'));
@@ -97,7 +97,7 @@ describe('a promoted listing', () => {
     expect((await following.scan()).length).toBe(20);
   });
 
-  it('is followed, and is reported as created only if it is among the new listings', async () => {
+  it('without the time of its photo is only followed; it is reported as created when it appears, not promoted, among the new listings', async () => {
     const following = await followed('b', 'a');
     promote(following, 'paid');
     expect(await following.scan()).toEqual([]);
@@ -270,7 +270,7 @@ describe('a listing of several phrases', () => {
     return follow({ before, scans, now: new Date(START) });
   };
 
-  it('is one listing, and is gone only if it has left all their lists', async () => {
+  it('is one listing, and is gone only if it has left the lists of all phrases', async () => {
     const first = await both(['x', 'y'], ['x', 'z']);
     expect([...first.history.followed.keys()]).toEqual(['x', 'y', 'z']);
     const second = await both(['y'], ['x', 'z'], first.history);

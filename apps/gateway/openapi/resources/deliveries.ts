@@ -28,7 +28,10 @@ const target = object({
 export const deliverySchemas: Readonly<Record<string, Schema>> = {
   Replay: object({
     id: ID,
-    status: described('`failed` means that the endpoint was disabled', oneOf(REPLAY_STATES)),
+    status: described(
+      '`failed` means that the endpoint is disabled, or does not exist any more',
+      oneOf(REPLAY_STATES),
+    ),
     since: INSTANT,
     until: INSTANT,
     keywordId: nullable(ID),
@@ -43,7 +46,7 @@ export const deliverySchemas: Readonly<Record<string, Schema>> = {
     sent: described('Number of events that the receiver accepted', INTEGER),
     failed: described('Number of events that were given up', INTEGER),
     missing: described('Number of events that are in the index but not in the stream any more', INTEGER),
-    message: described('Reason of the status, or which events were missing', nullable(TEXT)),
+    message: described('Reason of the status, and how many events are missing', nullable(TEXT)),
     createdAt: INSTANT,
     finishedAt: nullable(INSTANT),
   }),
