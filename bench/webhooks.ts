@@ -36,9 +36,9 @@ import { makeEvents, makeScene } from './webhooks/scene.js';
 helpWanted(`
 Usage: node dist/bench/webhooks.js [--events 20000] [--rounds 6] [--hang-rounds 3] [--only rates|hanging]
 
-Prints the deliveries a second, and the processor time of each, of the delivery service (JetStream in, ATTEMPTS out), compared
-with a bare undici loop that signs in the same way and with a BullMQ worker (if redis-server is installed). Then measures the
-delivery service while 10 of 100 endpoints hang. Takes about two minutes.
+Prints the deliveries per second and the processor time per delivery of three programs: the delivery service (JetStream in,
+ATTEMPTS out), a bare undici loop that signs in the same way, and a BullMQ worker (if redis-server and ioredis are installed).
+Then measures the delivery service while 10 of 100 endpoints hang. Takes about two minutes.
 `);
 
 const EVENTS = numberOption('events', 20_000);
@@ -104,7 +104,9 @@ async function compareRates(
     if (jobs) rounds.bull.push(jobs);
   }
   await delivery.stop();
-  console.log(`\nMedians of ${ROUNDS} rounds, also of the ratios of each round (load ${load()})\n`);
+  console.log(
+    `\nMedians of ${ROUNDS} rounds; each ratio is the median of the ratios of the rounds (load ${load()})\n`,
+  );
   table(
     ['', 'deliveries/s', 'ours / this', 'µs of processor time', 'this / ours'],
     [

@@ -32,7 +32,7 @@ const CHROMIUM = '/usr/bin/chromium-headless-shell';
 
 const tell = (message) => process.stderr.write(`${message}\n`);
 
-/** Installs what the tests of `args` need from the system: all tests, or those under these paths. */
+/** Installs what the tests need from the system. If `args` contains paths, only the tests under these paths run. */
 async function ensureServers(args) {
   await ensureNats();
   const { installWithApt } = await import(inRoot('dist/libs/embedded/index.js'));

@@ -9,11 +9,11 @@ export interface Outcome {
   mentions: string[];
   /** Texts of the deliveries, one for each id. */
   deliveries: string[];
-  /** Credits by operation, of the account whose cost does not depend on the speed of the machine. */
+  /** Credits of the account `ada` by operation: its cost does not depend on the speed of the machine. */
   charged: Record<string, number>;
   estimates: Json[];
   keywords: Json[];
-  /** The status and code of each answer to requests, most of which must be refused. */
+  /** The status and code of each answer to the requests of `refused`. */
   refusals: string[];
 }
 
@@ -63,7 +63,7 @@ export async function runScene(stage: Stage, gateways: readonly string[]): Promi
   };
 }
 
-/** Publishes the items of first scans, before any keyword exists. @returns the ids of tweets */
+/** Publishes the items that the first scans find, before any keyword exists. @returns the ids of the tweets */
 function publishPast({ simulator }: Stage): string[] {
   const tweetIds: string[] = [];
   for (const name of NAMES)
@@ -84,7 +84,7 @@ const keywordBody = (name: string, more: object = {}) => ({
   ...more,
 });
 
-/** The first two keywords also search x, where a first scan is charged by the tweet. */
+/** The first two keywords also search x, where a first scan is charged per tweet. */
 const sourcesOf = (n: number) => ({
   sources: ['hackernews', ...(n < 2 ? ['x'] : [])].map((source) => ({ source, enabled: true })),
 });

@@ -37,7 +37,7 @@ export interface Round {
  * Runs a round of the delivery service: fills EVENTS while the service is suspended, resumes it, and waits until the
  * receiver has every delivery and the service has acknowledged every event. The service acknowledges an event when its
  * attempts are stored.
- * @param options `onlyHealthy`: the result is that of the deliveries to healthy endpoints; `hangs`: the other endpoints
+ * @param options `onlyHealthy`: the result counts only the deliveries to healthy endpoints; `hangs`: the other endpoints
  * hang, so the receiver does not wait for their deliveries
  * @throws Error if ATTEMPTS lacks a delivery to a healthy endpoint, if a signature is wrong, or if no signature was
  * checked

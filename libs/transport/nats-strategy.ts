@@ -94,7 +94,7 @@ export class NatsStrategy extends Server implements CustomTransportStrategy {
   }
 
   on(): never {
-    throw new Error('the connection writes its events to the log');
+    throw new Error('not supported: the connection only logs its events');
   }
 
   /** Returns the connection to NATS. */

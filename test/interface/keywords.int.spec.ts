@@ -28,7 +28,7 @@ const searched = {
 };
 
 describe('creating a keyword', () => {
-  it('returns 201 with the same keyword that reads under both paths return [keywords.create, requests.two-names, estimate.token-optional]', async () => {
+  it('returns 201 with the keyword, and a read under each of the two paths returns the same keyword [keywords.create, requests.two-names, estimate.token-optional]', async () => {
     const made = await ada.api.post('/v1/keywords', keywordBody(searched));
     expect(made.status).toBe(201);
     for (const name of ['keywords', 'queries']) {

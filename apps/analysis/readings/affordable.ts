@@ -61,7 +61,7 @@ export async function affordable(
 }
 
 /**
- * Finds items like `affordable`, for items that can wait for a language model. Reserves their maximum cost until they
+ * Does the same as `affordable` for items that can wait for a language model. Reserves their maximum cost until they
  * are charged or the reservation ends, so that the account cannot spend these credits on other work.
  */
 export async function reserved(database: Database, items: readonly Readable[]): Promise<ReadonlySet<string>> {

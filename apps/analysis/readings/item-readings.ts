@@ -37,7 +37,7 @@ export interface ReadableCheck {
   cause?: string | undefined;
 }
 
-/** The readings of items, by event id, before they are completed and stored. */
+/** The readings of items, by event id: those that are stored, and those that are not complete yet. */
 export interface LocalReadings {
   /** Readings that an earlier attempt has stored; these are complete. */
   stored: ReadonlyMap<string, ItemReading>;

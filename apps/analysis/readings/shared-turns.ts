@@ -2,7 +2,7 @@ import type { ServerState, SharedTurns, TurnLimits } from '#llm';
 import type { Database, Tx } from '#postgres';
 
 /**
- * If no slot is free, a turn (a request to the model that waits for a slot of the lane, or uses one) asks for a slot
+ * A turn is a request to the model that waits for a slot of the lane, or uses one. If no slot is free, the turn asks
  * again after this time.
  */
 const BUSY_MS = 200;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { EventSchema, PushedEventSchema } from '#contracts';
 import { readPushedEvent, type ReadEvent } from './pushed-event.reader.js';
 
-/** Returns the result of the generated reader, reduced to the same fields. */
+/** Returns the fields that the generated reader reads, as a `ReadEvent`. */
 function generated(data: Uint8Array): ReadEvent {
   const { $typeName: _, ...fields } = fromBinary(PushedEventSchema, data, { readUnknownFields: false });
   return fields;

@@ -156,7 +156,7 @@ describe('the audit of a faulty account', () => {
     );
   });
 
-  it('finds an opening or a change of plan that is missing in the ledger', () => {
+  it('finds a change of plan that is missing in the ledger', () => {
     const input = healthy();
     const change = { seq: 7, command: { kind: 'change-plan', plan: 'pro', changeId: 'c1' } as const };
     expect(faultsOf({ ...input, accountFacts: [...input.accountFacts, change] })).toEqual([
@@ -175,7 +175,7 @@ describe('the audit of a faulty account', () => {
       },
       'has draws [{"packId":"","credits":1}], but should have [{"packId":"","credits":2}]',
     ],
-  ])('finds %s that no cause explains, and reports no later fault', (_, change, fault) => {
+  ])('finds %s that no cause explains, and reports no fault of a later movement', (_, change, fault) => {
     const own = faultsOf(tampered(healthy(), 2, change)).filter((found) => found.startsWith('movement'));
     expect(own).toEqual([expect.stringContaining(fault)]);
   });
@@ -230,7 +230,7 @@ describe('the audit of a faulty account', () => {
     expect(faultsOf({ ...healthy(), quotes: [{ ...short, firstScanCredits: 3 }] })).toEqual([]);
   });
 
-  it('finds a watch with one check per day that was charged twice a day, although another watch was charged less than quoted', () => {
+  it('finds a watch that was quoted one check per day but charged two, although another watch was charged less than quoted', () => {
     const daily = { ...quote, intervalSeconds: 86_400 };
     const days = [1, 2, 3, 4, 5].flatMap((day) =>
       [3, 9].map((hour) => cause(day * 10 + hour, { at: `2026-03-0${day}T0${hour}:00:00.000Z` })),

@@ -45,7 +45,7 @@ export const MAX_RUNS = 5000;
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Reads from the activity, the mentions and the schedule how completely the searches of a keyword were read. */
+/** Finds out how completely the searches of a keyword were read, from the activity, the mentions and the schedule. */
 @Injectable()
 export class CoverageReads {
   constructor(

@@ -96,7 +96,7 @@ function limitsOf(criteria: Criteria): string[] {
     ...anyOf(has),
     ...(filterOf(criteria, 'verified') === true ? ['is:verified'] : []),
     ...excluded,
-    // A retweet only repeats another tweet, and the search also finds this tweet. (Since 2026-05-04 X does not return
+    // A retweet only repeats another tweet, and the search also finds that tweet. (Since 2026-05-04 X does not return
     // retweets anyway.)
     '-is:retweet',
   ];

@@ -9,9 +9,9 @@ const MARGIN_MS = 60_000;
 const EPOCH_MS = 1_288_834_974_657;
 
 /**
- * Returns the start of a search: the newest tweet that the search has found. If this tweet is unknown or too old, the start
- * is `since`, moved into the period that X accepts. If `since` is more than 7 days ago, a warning says that older tweets
- * are missing. Without `since`, there is no start.
+ * Returns the start of a search: the newest tweet that the search has found. If this tweet is unknown or too old, the
+ * start is `since`, moved into the period that X accepts; if `since` is more than 7 days ago, a warning says that older
+ * tweets are missing. Without `since`, there is no start.
  */
 export function startOf(
   { since, now }: Pick<FetchContext, 'since' | 'now'>,

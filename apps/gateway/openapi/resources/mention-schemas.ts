@@ -53,12 +53,12 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
       engagement: object({ likes: count, replies: count, shares: count, views: count, score: count }),
       media: listOf(object({ url: TEXT, type: TEXT })),
       truncated: described(
-        'True if the text or the title was cut: a text is stored with at most 64 KiB of UTF-8, a title with 1 KiB. The body of the event has the same key',
+        'True if a part of the item was cut or left out because of its size: for example, a text is cut to 64 KiB of UTF-8, a title to 1 KiB. The body of the event then has the same key',
         BOOLEAN,
       ),
       labels: listOf(oneOf(LABELS)),
       bucket: described('Group of the keyword’s `aiPreset`', nullable(object({ key: TEXT, label: TEXT }))),
-      coBrands: described('Brands that the mention names, without the subject of the keyword', listOf(TEXT)),
+      coBrands: described('Brands that the mention names, except the subject of the keyword', listOf(TEXT)),
       ai: described('Answer of the agent step', nullable(ref('AgentAnswer'))),
       storyId: described(
         'Id of the story: the same for all mentions of one story, across sources. Null for replies, comments and answers, and for mentions with neither a link nor enough text',
@@ -102,7 +102,7 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
     {
       nextCursor: TEXT,
       lastEventId: described(
-        'Only in a first page, newest first, without `until` and `mode=semantic`: value for the header `Last-Event-ID` of `GET /v1/stream`. The stream then sends every mention that is too new for this page. Absent while NATS does not answer',
+        'Value for the header `Last-Event-ID` of `GET /v1/stream`. The stream then sends every mention that is too new for this page. Present only in the first page of a list that is newest first and has neither `until` nor `mode=semantic`. Absent while NATS does not answer',
         TEXT,
       ),
     },
