@@ -27,12 +27,12 @@ import {
 helpWanted(`
 Usage: node dist/bench/consumer.js [--messages 300000] [--rounds 6] [--batch 500] [--bytes 500]
 
-Prints the messages a second of a consumer that acknowledges and does nothing else, on one stream that is full at the start:
-declared on a Nest controller (the strategy), run by the runner alone (the code of a consumer before the strategy existed), and
-as a bare pull loop of nats.js. Takes about three minutes.
+Prints the messages a second of a consumer that acknowledges and does nothing else. The variants are a method of a Nest
+controller (the strategy), the runner without Nest, and a bare pull loop of nats.js. The stream contains all messages before
+the first variant starts. Takes about three minutes.
 `);
 
-// With 100,000 messages, a round takes about a second, and the work that follows the start of Nest is a part of it.
+// With 100,000 messages, a variant would run only about a second, and the work after the start of Nest would slow it down.
 const MESSAGES = numberOption('messages', 300_000);
 const ROUNDS = numberOption('rounds', 6);
 const BATCH = numberOption('batch', 500);

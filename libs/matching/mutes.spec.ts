@@ -23,7 +23,7 @@ describe('mutes', () => {
     expect(muted({ value: 'hiring', target: 'text', match: 'exact' })).toBe(false);
   });
 
-  it('do not search inside URLs', () => {
+  it('search inside URLs only if their value contains a dot or a slash', () => {
     expect(muted({ value: 'giveaway', match: 'contains' })).toBe(false);
     expect(muted({ value: 'jobs.example' })).toBe(true);
   });

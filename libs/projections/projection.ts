@@ -152,7 +152,7 @@ export async function applyInOrder(
 }
 
 /**
- * Moves the position of each subject forward over those of its messages that follow the position without a gap.
+ * Moves the position of each subject forward, over the messages that follow the position without a gap.
  * @param next gets these messages. The position before a message becomes its `predecessor`, because not every caller
  *   knows the predecessor: a rebuild, for example, does not.
  */

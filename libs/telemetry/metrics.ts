@@ -51,7 +51,7 @@ export const metrics = {
   ),
   upstreamRequests: counter<'source' | 'status'>(
     'earshot_upstream_requests_total',
-    'Requests to upstreams by source and status (or the kind of failure)',
+    'Requests to upstreams by source and status (none: no response arrived)',
   ),
   laneBlockedUntil: new SettableGauge<Labels<'source' | 'lane'>>(
     'earshot_lane_blocked_until_seconds',
@@ -67,7 +67,7 @@ export const metrics = {
   ),
   dueSearches: new SettableGauge<Labels<'source'>>(
     'earshot_due_searches_late_seconds',
-    'Age of the search that has been due the longest, in seconds, by source',
+    'Longest time that a search has been due, in seconds, by source',
   ),
   deliveries: counter<'outcome'>(
     'earshot_delivery_attempts_total',

@@ -180,7 +180,7 @@ const CHOSEN_BY_EARSHOT: Readonly<Record<string, string>> = {
   'dropped.reason': 'one of four words',
 };
 
-/** Returns the texts of a mention in the OpenAPI description that are not hostile in any of these mentions. */
+/** Returns the paths of texts in the OpenAPI schema `Mention` that are hostile in none of these mentions. */
 export function harmlessFields(mentions: readonly Json[]): string[] {
   const texts = leavesOf('Mention')
     .filter(({ schema: { type, format, enum: known } }) => type === 'string' && !format && !known)

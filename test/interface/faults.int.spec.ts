@@ -92,7 +92,7 @@ describe('malformed bodies', () => {
 });
 
 describe('faults of a body', () => {
-  it('name keys in the spelling of the endpoint if the body shows no spelling', async () => {
+  it('name missing keys in the spelling of the endpoint (snake_case) if the body is empty', async () => {
     expect(details(await ada.api.post('/v1/hackernews/watches', {}))).toEqual([
       400,
       'VALIDATION',

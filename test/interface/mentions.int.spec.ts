@@ -105,7 +105,7 @@ describe('paging through mentions', () => {
     expect((await api.get('/v1/mentions?limit=2')).body.nextCursor).toBeUndefined();
   });
 
-  it('refuses a cursor with other filters, another order, another list and another account [requests.cursor-bound]', async () => {
+  it('refuses a cursor with other filters, another time range, another order and another account [requests.cursor-bound]', async () => {
     const { accountId, api } = await service.tenant();
     const other = await service.tenant();
     await write([mentionRow(accountId), mentionRow(accountId)]);

@@ -7,7 +7,7 @@ import { binOf } from '../alerts/windows.js';
 import { countsAt } from '../domain/counted-at.js';
 
 /**
- * Minimum time between two evaluations of a keyword that new mentions cause, so that many mentions cause few queries.
+ * New mentions cause at most one evaluation of a keyword in this time, so that many mentions cause few queries.
  */
 const EVALUATE_EVERY_SECONDS = 10;
 

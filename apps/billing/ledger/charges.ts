@@ -84,8 +84,8 @@ function ofEvent(data: Uint8Array): Charges {
 }
 
 /**
- * Returns the charge of a lookup: a base price, plus a price for each found object if the price book counts objects.
- * Lookups from the release before Earshot had credits also contain a price, but were free.
+ * Returns the charge of a direct lookup, a semantic question or an analysis: the price that the fact contains. Lookups
+ * from the release before Earshot had credits also contain a price, but were free.
  */
 function ofLookup(data: Uint8Array): Charges {
   const lookup = fromBinary(LookupSchema, data, COST_FIELDS_ONLY);

@@ -125,7 +125,7 @@ export async function waitingTimes(
 }
 
 /**
- * Makes claimed rows due again if no attempt was made for them.
+ * Makes claimed rows due again. The caller has made no attempt for these rows.
  * @param dueAt `in order`: the rows become due at the times when their deliveries were created, so they can be claimed
  *   immediately, the oldest first
  */

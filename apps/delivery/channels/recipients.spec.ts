@@ -37,7 +37,7 @@ describe('the channels that get an event immediately', () => {
     expect(of({ type: 'keyword.alert_fired', notifyKeywordChannels: true })).toEqual(['now', 'later']);
   });
 
-  it('are all channels of the keyword except the disabled channel for an event `channel.disabled` [channels.disabled-told]', () => {
+  it('are, for an event `channel.disabled`, all channels of the keyword except the disabled channel [channels.disabled-told]', () => {
     expect(of({ type: 'channel.disabled' })).toEqual(['later']);
     expect(of({ type: 'channel.disabled', envelope: Buffer.from('{"data":{"channelId":null}}') })).toEqual([
       'now',

@@ -13,7 +13,7 @@ import { presentWebhook, requireEnabled } from './webhook-urls.js';
 
 /**
  * Maximum number of waiting resends of one account. There is a limit because each resend can go to another address, and
- * is retried for 48 hours.
+ * is retried for up to 48 hours.
  */
 const MAX_WAITING_RESENDS = 200;
 

@@ -70,7 +70,7 @@ it('the audit finds a charge whose fact has vanished from the stream', async () 
   const accountId = await billing.open();
   const { checkId, watchId } = await billing.check(accountId);
   await billing.balanceWhere('it is charged', accountId, ({ remaining }) => remaining === 2998);
-  // The watch of the check exists, so its keyword was not purged.
+  // With this message on KEYWORDS, the watch counts as not purged.
   await billing.store.publish(subjectOf('KEYWORDS', accountId, watchId), new Uint8Array(), newId());
   await billing.bus.jsm.streams.purge('CHECKS', { filter: subjectOf('CHECKS', accountId, watchId) });
   expect((await audited(accountId)).faults).toEqual([
@@ -82,7 +82,7 @@ it('the audit reports nothing for an unknown account', async () => {
   expect(await audited(newId())).toMatchObject({ agrees: true, movements: 0, days: [] });
 });
 
-it('the audit fails as an outage if the server that delivers the facts lacks the last one', async () => {
+it('the audit fails as an outage if the server that delivers the facts does not have the last fact', async () => {
   const { bus, database } = billing;
   const accountId = await billing.open('solo');
   await billing.check(accountId);

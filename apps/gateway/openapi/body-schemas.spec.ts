@@ -219,7 +219,7 @@ describe('the schema of a request body', () => {
   });
 });
 
-/** Returns the rules of a class whose limits are numbers, lists of values or patterns. */
+/** Returns the rules of a class that limit a value by numbers, lists of values or patterns. */
 function limitsOf(dto: Dto): Rule[] {
   const rules: Rule[] = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
   return rules.filter(

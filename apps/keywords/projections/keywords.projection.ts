@@ -17,8 +17,9 @@ import { beginQuotedPeriods, recordQuotedPeriods } from './quoted-periods.js';
 import { changeWatch, putWatches, retireWatches, type OwnedWatches, type WatchOwner } from './watch-rows.js';
 
 /**
- * A command compares its schedule with the clock, and a little later the clock is read again for `decidedAt`. A
- * schedule can start or end between these two times. So a start or end shortly before `decidedAt` is processed again.
+ * A command compares the keyword's schedule with the clock, and a little later reads the clock again for `decidedAt`.
+ * The schedule can start or end between these two times. So a start or end shortly before `decidedAt` is processed
+ * again.
  */
 const LOOK_BACK_MS = 60_000;
 
@@ -68,7 +69,7 @@ function isOnlyCreation({ events }: KeywordDecision): boolean {
   );
 }
 
-/** Inserts keywords and watches without a keyword. The other events of their decisions are applied afterwards. */
+/** Inserts keywords with their watches, and lone watches. The other events of their decisions are applied afterwards. */
 async function createAll(tx: Tx, decisions: readonly KeywordDecision[]): Promise<void> {
   const keywords: object[] = [];
   const owned: OwnedWatches[] = [];
@@ -203,8 +204,8 @@ async function setPauses(
      WHERE keyword_id = $1`,
     values,
   );
-  // Pauses for other reasons do not change the time of the next start or end, because `pauses.loop.ts` must process an
-  // overdue start or end.
+  // A pause for another reason keeps the time of the next start or end. Otherwise `pauses.loop.ts` would miss a start or
+  // end that is overdue.
   if ((added ?? removed)?.reason === 'schedule') {
     const definition = fromJson(KeywordDefinitionSchema, row.definition ?? {}, { ignoreUnknownFields: true });
     await tx.query('UPDATE keywords SET schedule_turns_at = $2 WHERE keyword_id = $1', [

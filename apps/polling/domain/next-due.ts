@@ -22,7 +22,7 @@ export function originOf(searchKey: string, commonGrid: boolean): number {
 }
 
 /**
- * Returns the time of a watch's next check. The search is read in the shortest interval of its watches. Each tick of
+ * Returns the time of a watch's next check. The search is read at the shortest interval of its watches. Each tick of
  * this watch uses the nearest of these reads, which is at most half of the shortest interval early or late. So more
  * watches on a search cause no more requests. The watch's own ticks do not move, so the watch has as many checks as it
  * would have alone.

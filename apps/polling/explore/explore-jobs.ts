@@ -90,7 +90,7 @@ export async function claimJob(database: Database, source: string): Promise<Expl
   );
 }
 
-/** Ends the claim of a job. The job is due again after this time. */
+/** Ends the claim of a job. The job can be claimed again after `afterMs`. */
 export async function giveJobBack(
   database: Database,
   { exploreId, source, claim }: ExploreJob,

@@ -57,7 +57,7 @@ export function scheduleProjection(lanesOf: (source: string) => number): Project
     }),
     async apply(tx, messages) {
       const causes = messages.map(({ content }) => content);
-      // Schedules the new watches of all messages together, because separate statements would cost more than the rows.
+      // Schedules the new watches of all messages together, because one statement per message would be slower.
       await schedule(tx, causes.flatMap(createdBy), lanesOf);
       for (const cause of causes)
         for (const event of cause.decision.events) await applyEvent(tx, cause, event, lanesOf);
@@ -249,7 +249,7 @@ async function schedule(
   await together([accountsAdded, watchesInserted]);
 }
 
-/** The watches of a keyword, or one watch, whose searches are locked. */
+/** Watches whose searches are locked: all watches of a keyword, or one watch. */
 interface LockedWatches {
   watchIds: string[];
   searchNumbers: number[];

@@ -18,7 +18,7 @@ import { runningWatches } from '../due/running-watches.js';
 /** Maximum number of watches in one transaction. */
 const WATCHES_AT_ONCE = 1_000;
 /**
- * Maximum number of watches whose checks are sent to the stream at the same time, because all their messages are in
+ * Maximum number of watches whose checks are sent to the stream at the same time. All messages of these checks are in
  * memory.
  */
 const APPENDS_AT_ONCE = 50;
@@ -167,8 +167,8 @@ function nextWholeSecond(ms: number): number {
 }
 
 /**
- * Replaces the memory of each search whose check could not be stored by the memory after a failed read: the next read
- * must find the same items again.
+ * If a check of a search could not be stored, the search gets the memory after a failed read: the next read must find
+ * the same items again.
  */
 function withoutUnstorable(
   memories: readonly SearchMemory[],

@@ -104,7 +104,7 @@ describe('criteria on Lemmy', () => {
     expect(connector.checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
   });
 
-  it('can be only a community', () => {
+  it('can consist of a community alone', () => {
     expect(connector.checkCriteria(criteriaOf({ filters: { community: 'lamps' } }))).toEqual([]);
   });
 });

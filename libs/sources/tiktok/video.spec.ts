@@ -57,7 +57,7 @@ describe('videos of TikTok', () => {
     ]);
   });
 
-  it('can have their id in the field of the documentation, as a small number, or as a text', () => {
+  it('can have their id in the documented field `video_id`, as a small number, or as a text', () => {
     expect(one({ id: 'null', video_id: '702874395068494965' })?.itemId).toBe('702874395068494965');
     expect(one({ id: '12345' })?.itemId).toBe('12345');
     expect(one({ id: '"7399999999999999999"' })?.itemId).toBe('7399999999999999999');

@@ -30,7 +30,7 @@ interface Values {
   max: number;
 }
 
-/** Shows the form that analyses the latest mentions of a keyword. Each mention costs one credit. */
+/** Shows the form that analyses the latest mentions of a keyword. Each analysed mention costs one credit. */
 export function Analyses() {
   const canEdit = useCanEdit();
   const names = useKeywordNames();

@@ -8,7 +8,7 @@ import { SOURCES } from '../../config.js';
 import { unavailability, type Sources } from '../keywords/keyword-faults.js';
 
 /**
- * Maximum time of a lookup. A lookup can make two requests; each waits up to 10 s for its turn and up to 20 s for its
+ * Maximum time of a lookup: enough for two requests, each of which waits up to 10 s for its turn and up to 20 s for its
  * answer.
  */
 const TIMEOUT_MS = 65_000;
