@@ -92,7 +92,7 @@ export async function sceneOf({ database, store }: AlertStores, { channelId, ...
       database.query('UPDATE digest_turns SET due_at = now(), claimed_until = now() WHERE keyword_id = $1', [
         id,
       ]),
-    /** Makes the next evaluation of the keyword's alerts due now if it is due within 10 s. A running one is due later. */
+    /** Makes the keyword's next evaluation due now if it is due within 10 s. A running evaluation is due later. */
     makeAlertDue: () =>
       database.query(
         `UPDATE alert_turns SET due_at = now()
