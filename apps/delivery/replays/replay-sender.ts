@@ -60,7 +60,7 @@ export class ReplaySender {
       await this.recorder.record(results, (tx) => endTurn(tx, replay, { after, missing, dueAt }));
     } catch (error) {
       if (!(error instanceof LostReplay)) throw error;
-      const reason = 'not sent: the replay has ended';
+      const reason = 'not sent again: the replay has ended, or another process continues it';
       const failed = results.filter(({ delivered }) => !delivered);
       await this.recorder.giveUp(failed.map(({ delivery }) => ({ ...delivery, reason })));
       return undefined;
