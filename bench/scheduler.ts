@@ -80,7 +80,7 @@ function requestsOfAll(schedule: Schedule): void {
     const distinct = [...new Set(intervals)];
     const shortest = Math.min(...distinct);
     total.ours += requestsOf(origin, distinct, shortest);
-    // Every watch is read at its own ticks: only ticks at the same instant share a request.
+    // If every watch were read at its own ticks, only ticks at the same instant would share a request.
     total.ownGrid += requestsOf(origin, distinct, Infinity);
     total.fewest += ticks(origin, shortest, shortest).length;
     for (const interval of intervals) total.unshared += Math.floor(HORIZON_MS / (interval * 1000));

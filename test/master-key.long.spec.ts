@@ -52,7 +52,7 @@ describe('the master key of an installation', () => {
   const secrets: string[] = [];
   let accountId = '';
 
-  it('is rotated: the next start encrypts every stored secret with the new key, including the previous secrets', async () => {
+  it('is rotated: the next start encrypts every stored secret with the new key, including previous signing secrets', async () => {
     let earshot = await startProgram('earshot', env);
     const opened = await command('accounts', 'create', '--email', 'ada@example.org');
     accountId = opened.accountId ?? '';

@@ -9,7 +9,7 @@ import { freePort, readRuntime } from '#embedded';
 import { ApiClient, beginProgram, checkout, type Program, startProgram, until } from '#testing';
 import { startSimulator, simulatedSources, type Simulator } from '../apps/simulator/index.js';
 
-// Tests the table of docs/operations.md: what is lost, what is restored, and what exists afterwards.
+// Tests rows of the table under "Backup and restore" in docs/operations.md.
 
 const run = promisify(execFile);
 const cliFile = fileURLToPath(new URL('dist/apps/earshot/cli.js', checkout));

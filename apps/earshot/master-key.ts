@@ -8,7 +8,7 @@ import { masterKeys } from '#secrets';
  * Returns the keys of an installation that does not set MASTER_KEY, joined by commas, the current key first. The first
  * start creates the key and stores it in the data directory. The file has one key per line, the current key first.
  *
- * @param hasSecrets whether the stores already contain secrets. If so, no key is created if the file is missing
+ * @param hasSecrets whether the stores already contain secrets. A missing file is then an error, and no key is created
  * @throws SettingsError if the file is missing although there are secrets, or does not contain a key
  */
 export async function masterKeyIn(dataDir: string, hasSecrets: () => Promise<boolean>): Promise<string> {

@@ -198,7 +198,7 @@ describe('a rebuild', () => {
     expect(await database.query('SELECT * FROM visits')).toEqual([{ id, amount: 2 }]);
   });
 
-  it('writes messages that no replica has applied yet to every table', async () => {
+  it('writes to every table the messages that no replica has applied yet', async () => {
     const [id = ''] = ids(1);
     await add(id, 1, tallies(1));
     const commandId = newId();

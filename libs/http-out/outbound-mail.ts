@@ -108,7 +108,7 @@ export function createOutboundMail({ url, from, requireTls }: OutboundMailOption
     connectionTimeout: STEP_TIMEOUT_MS,
     greetingTimeout: STEP_TIMEOUT_MS,
     socketTimeout: STEP_TIMEOUT_MS,
-    // A mail consists of the given bytes only: paths and addresses in them are never read.
+    // A mail consists of the given bytes only: nodemailer does not read files or URLs that it names.
     disableFileAccess: true,
     disableUrlAccess: true,
   });

@@ -82,8 +82,8 @@ export function shapeOf(foldedTerm: string): TermShape {
 }
 
 /**
- * Returns the bounds of the segments. They end at gaps between visible characters. A dash at either end of the term is
- * one of its characters.
+ * Returns the bounds of the segments. They end at gaps between visible characters. A dash at either end of the term
+ * belongs to a segment.
  */
 function segmentBounds(text: FoldedText): [number, number][] {
   const bounds: [number, number][] = [];

@@ -1,6 +1,6 @@
 /**
- * Postgres refuses each statement that follows a failed one with 25P02. If the failed transaction also kept a statement
- * from being prepared, Postgres refuses the next run of that statement with 26000.
+ * After a failed statement, Postgres refuses each further statement of the transaction with 25P02. If the failed
+ * transaction also kept a statement from being prepared, Postgres refuses the next run of that statement with 26000.
  */
 const CONSEQUENCES = ['25P02', '26000'];
 

@@ -115,7 +115,7 @@ export function keywordFileTasks(service: () => InterfaceUnderTest): void {
       expect(retired.map(({ name }) => name)).toEqual(['Old']);
     }, 60_000);
 
-    it('check a change as PATCH does: at the limit of the plan, and with the keys that the file leaves out [code.plan, estimate.change]', async () => {
+    it('check a change as PATCH does: at the limit of the plan, and with the stored values of keys that the file leaves out [code.plan, estimate.change]', async () => {
       const ada = await service().tenant('free');
       const body = keywordBody({ name: 'Acme', refresh_interval_seconds: 86_400, sentiment_enabled: false });
       const { id } = (await ada.api.post('/v1/keywords', body)).body;

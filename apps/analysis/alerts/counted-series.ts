@@ -52,7 +52,7 @@ export class CountedSeries {
     return windows.map((window) => new Map(ids.map((id) => [id, this.count(window, negative, [id])])));
   }
 
-  /** Returns the starts of the bins in which some searches have mentions, from an instant on, the earliest first. */
+  /** Returns the starts of the bins of these searches, from an instant on, the earliest first. */
   binsSince(since: number, searchIds: readonly string[]): number[] {
     const bins = searchIds.flatMap((id) => this.searches.get(id)?.at ?? []).filter((at) => at >= since);
     return [...new Set(bins)].sort((a, b) => a - b);

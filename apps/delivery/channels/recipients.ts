@@ -8,7 +8,7 @@ import type { KeywordChannels } from './channels.js';
  * - all channels of the keyword, if a rule or an alert notifies without naming channels
  * - channels of the keyword with the mode `instant`, for a pushed event of an item, and for a pushed event of the keyword
  *   itself if the keyword subscribes to its type
- * - all other channels of the keyword, for `channel.disabled`
+ * - all channels of the keyword except the disabled one, for `channel.disabled`
  */
 export function recipientsOf(
   event: Pick<ReadEvent, 'type' | 'push' | 'notifyChannelIds' | 'notifyKeywordChannels' | 'envelope'>,

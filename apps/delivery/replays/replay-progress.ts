@@ -152,7 +152,7 @@ export async function countsOf(
   return rows[0];
 }
 
-/** Adds deliveries that have ended to the counts of their replays. */
+/** Adds the number of ended deliveries to the counts of their replays. */
 export async function countReplays(
   tx: Tx,
   deliveries: readonly DeliveryKey[],
@@ -179,8 +179,8 @@ export async function replaysOf(tx: Tx, keywordId: string, watchIds: readonly st
 }
 
 /**
- * Ends replays whose keyword was purged, and removes the addresses to which they send. Ids, times, numbers and types of
- * events remain.
+ * Ends replays whose keyword was purged, and removes the addresses to which they send. Their ids, times, counts and
+ * event types remain.
  */
 export async function purgeReplays(tx: Tx, replayIds: readonly string[]): Promise<void> {
   await tx.query(

@@ -21,8 +21,8 @@ interface CountedCommand {
 
 /**
  * Counts what each API key spends through MCP in a UTC day, over all gateways, and limits this amount. The limit
- * protects the account's credits from an agent that repeats calls without end. A keyword counts with its credits of one
- * day.
+ * protects the account's credits from an agent that repeats calls without end. A new keyword counts with its credits of
+ * one day and the credits of its first checks or scans.
  */
 @Injectable()
 export class McpSpending {

@@ -10,7 +10,7 @@ export interface Lease {
   used: number;
 }
 
-/** Leased requests of an account's minute that were not used, and are returned. */
+/** Leased requests of an account's minute that were not used, and are given back. */
 export interface Unspent {
   accountId: string;
   /** In ms. */
@@ -55,7 +55,7 @@ export class QuotaLeases {
     return { windowStart: row.window_start.getTime(), granted: row.last_lease, used: row.used };
   }
 
-  /** Returns unused leased requests; each account must occur only once. Requests of a past minute are dropped. */
+  /** Gives unused leased requests back; each account must occur only once. Requests of a past minute are dropped. */
   async giveBack(unspent: readonly Unspent[]): Promise<void> {
     // Every gateway locks the rows in the same order.
     const leases = unspent.toSorted((a, b) => (a.accountId < b.accountId ? -1 : 1));

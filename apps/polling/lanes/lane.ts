@@ -80,15 +80,15 @@ export class Lane {
   }
 
   /**
-   * Maximum number of searches that run at the same time. The number is 1 while the lane tests whether an upstream that
-   * failed works again.
+   * Maximum number of searches that run at the same time. The number is 1 while the lane tests whether a failed
+   * upstream works again.
    */
   get concurrency(): number {
     const share = Math.max(1, Math.floor(this.connector.budget.concurrency / this.parts.lanes));
     return this.isProbing ? 1 : share;
   }
 
-  /** True while the lane tests whether an upstream that failed works again. */
+  /** True while the lane tests whether a failed upstream works again. */
   get isProbing(): boolean {
     return this.health.state.failures > 0;
   }
@@ -126,7 +126,7 @@ export class Lane {
   }
 
   /**
-   * Records the result of the feed, or of a search while the feed is frozen.
+   * Records the result of a read of the feed or of a search. A search counts only while the feed is frozen.
    * @throws UpstreamError `frozen` while `isFrozen`
    */
   async follow(items: readonly SourceItem[], isFeed: boolean): Promise<void> {

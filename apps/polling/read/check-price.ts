@@ -14,7 +14,7 @@ export interface CheckPrice {
 }
 
 /**
- * Returns the price of the watch's next check. A first check with backfill is a first scan if the source prices items.
+ * Returns the price of the watch's next check. A first check with backfill is a first scan if its items have a price.
  */
 export function checkPriceOf(
   connector: PricedParts,

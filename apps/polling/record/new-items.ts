@@ -49,7 +49,7 @@ export interface ReadFacts {
  * Separates new items from items that were published before the watch began. A watch begins at its baseline: the time
  * of its first successful check. All items of this check are old. In later checks, an item without a date is new,
  * except in the first result of a feed that had always failed. If the watch has `backfill`, old items are kept too,
- * except items of later checks that have `happenedAt`.
+ * except items with `happenedAt` in later checks.
  * @param fresh items that the watch has not seen before, newest first
  */
 export function selectNewItems(

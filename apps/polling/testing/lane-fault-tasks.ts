@@ -73,7 +73,7 @@ export function laneFaultTasks(scene: LaneScene): void {
         reason: expect.stringContaining('hackernews responds, but has shown nothing new'),
       });
       expect([frozen.costCredits, frozen.items.length]).toEqual([0, 0]);
-      // The window has grown by then: a whole read of the feed would cost more than the search.
+      // As in a long freeze, a whole read of the feed now costs more than the search.
       scene.upstream.feedPages = Infinity;
       expect((await next())?.failure?.kind).toBe('frozen');
       scene.upstream.publish('hn:2');

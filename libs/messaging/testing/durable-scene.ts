@@ -37,7 +37,7 @@ export class DurableScene {
     return subjectOf(this.stream, 'spec', String(this.specs));
   }
 
-  /** Runs a durable consumer of a stream that is empty at its start. Each call of `handle` is one batch. */
+  /** Empties a stream, then runs a durable consumer of it. Each call of `handle` is one batch. */
   readonly run = async (
     handle: (batch: Seen[]) => (Outcome | Later)[] | Promise<(Outcome | Later)[]>,
     batchSize = 10,

@@ -186,7 +186,7 @@ describe('articles', () => {
     expect([article?.publishedAt, bodyOf(article)['publishedAt']]).toEqual([undefined, null]);
   });
 
-  it('are counted if they are empty', () => {
+  it('are counted in a warning if they are empty', () => {
     expect(parse(rss('<item/><item><guid>1</guid></item>')).warnings).toEqual([
       'rss: 1 of 2 items could not be read: no guid, link, title, date or text',
     ]);

@@ -115,8 +115,8 @@ async function followed(
 
 /**
  * Builds a new history if the old history is lost, for example because a new version of Earshot cannot read it. The new
- * history contains the listings that all due watches have seen before. Unknown listings above the last of them are
- * reported as new; if none was seen before, all listings are.
+ * history contains the listings that all due watches have seen before. Other listings are reported as new if they are
+ * above the last listing of the new history, or if the new history is empty.
  */
 function rebuiltHistory(scans: readonly Scan[], since: Date, context: FetchContext): History {
   const known = (listings: readonly Listing[]) => listings.filter(({ itemId }) => context.known(itemId));

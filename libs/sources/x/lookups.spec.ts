@@ -89,7 +89,7 @@ describe('a lookup of tweets', () => {
     expect(tweet).toMatchObject({ source: 'Lamp Writer', author: { username: 'Ada_Lamps' } });
   });
 
-  it('does not treat an error about an object that a tweet refers to as an error about the tweet', async () => {
+  it('ignores errors about objects to which a tweet refers', async () => {
     const errors = [
       errorOf('9', MISSING, { parameter: 'referenced_tweets.id' }),
       errorOf('9', 'not-authorized-for-resource', { section: 'includes' }),

@@ -77,7 +77,7 @@ export function writeFilters(filters: FeedFilters): URLSearchParams {
   return params;
 }
 
-/** Returns the filters in the format of the API. The window ends at `now` (ms), unless the filters contain times. */
+/** Returns the filters in the format of the API. If `since` is empty, the period begins one window before `now` (ms). */
 export function apiFilters(filters: FeedFilters, now: number) {
   const { q, mode, minRelevance, dropped, until } = filters;
   const since = filters.since || new Date(now - WINDOWS[filters.window] * DAY_MS).toISOString();

@@ -21,8 +21,7 @@ export class StreamController {
   /**
    * Sends each new mention that passes the filters of `GET /v1/mentions`, but only after that route can return it. With
    * `Last-Event-ID`, the stream continues after this event, or after the position that came with a list of mentions.
-   * Without this header, the stream begins with the newest mentions, which `GET /v1/mentions` possibly does not return
-   * yet.
+   * Without this header, the stream begins with the first mention that `GET /v1/mentions` possibly does not return yet.
    */
   @Get()
   async stream(

@@ -100,9 +100,9 @@ const activity = object(
   {
     eventsEmitted: described('Only for a check', INTEGER),
     creditsCharged: described('Only for a check', INTEGER),
-    eventId: described('Only for a webhook and for an event of the keyword itself: the id of the event', ID),
+    eventId: described('Only for a delivery and for an event of the keyword itself: the id of the event', ID),
     statusCode: described(
-      'Only for a webhook or a message to a channel: HTTP status of the receiver',
+      'Only for a webhook or a message to a channel: HTTP status, or reply code of the mail server',
       INTEGER,
     ),
     message: described('Reason of the failure, or what happened to the keyword', TEXT),

@@ -34,7 +34,7 @@ export function numericFilter(
 /**
  * Returns a function that returns the words of `query` that match a post, or undefined if the query does not find the
  * post. All words that are not optional must match. If there are optional words, at least one word must match. Excluded
- * words must not match. The last word can match as a prefix. Typos are tolerated as in Algolia.
+ * words must not match. `prefixLast`: the last word can match as a prefix. `typos`: typos are tolerated as in Algolia.
  */
 export function textMatcher(
   query: string,

@@ -95,7 +95,7 @@ export function commentUrl(n: number): string {
   return `https://lamps.example/comment/${5000 - n}`;
 }
 
-/** Returns the answer to a search, or to a list of posts, among these posts. */
+/** Returns the answer to a search among these posts, or to a request for a list of them. */
 export function servePosts(api: Api, posts: readonly FakePost[], request: FakeRequest): FakeAnswer {
   const { pathname, searchParams } = request.at;
   const limit = Number(searchParams.get('limit') ?? 10);

@@ -1,7 +1,7 @@
 import type { FakePost } from '../../testing/connector-contract.js';
 import { SPEC_NOW, type FakeAnswer, type FakeRequest } from '../../testing/fake-upstream.js';
 
-// Only for specs: tweets in the current format, and a server with offsets as tokens.
+// Only for specs: tweets in the current format, and a search whose page tokens are offsets.
 
 /** An author in `includes.users`. */
 export const ADA = {
