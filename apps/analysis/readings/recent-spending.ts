@@ -14,7 +14,7 @@ export class RecentSpending {
   /** @param now returns the time in ms since the epoch */
   constructor(private readonly now: () => number) {}
 
-  /** Remembers what the readings of an event cost. A second call for the same event replaces the earlier cost. */
+  /** Remembers the maximum cost of the readings of an event. A second call for the same event replaces this cost. */
   add(eventId: string, accountId: string, credits: number): void {
     // The event is deleted first, so that the events stay in the order of their times.
     this.spent.delete(eventId);

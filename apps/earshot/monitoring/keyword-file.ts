@@ -91,7 +91,7 @@ export function bodyOf(keyword: object): Record<string, unknown> {
   return withoutGivenIds(Object.fromEntries(kept));
 }
 
-/** Removes the ids of searches and rules, which are identified by their content. */
+/** Removes the ids of searches and rules, so that only their content is compared. */
 export function withoutGivenIds(body: Record<string, unknown>): Record<string, unknown> {
   const { sources, rules, ...rest } = body;
   return {

@@ -30,7 +30,7 @@ export const textFilters = [
   repeated('keyword', 'Only this keyword.', ID),
   repeated(
     'label',
-    'Only mentions with this label. Without this filter, hidden mentions are left out; `hidden` returns only them.',
+    'Only mentions with this label. Without `label=hidden`, hidden mentions are left out.',
     oneOf(LABELS),
   ),
   repeated('lang', 'Only this language.'),
