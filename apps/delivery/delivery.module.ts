@@ -56,8 +56,8 @@ const TOTAL_CONCURRENCY = 128;
 const CONNECTIONS_PER_ORIGIN = 1024;
 
 /**
- * Returns the service delivery: it sends events to webhooks and channels, retries failed attempts, and sends digests and
- * replays.
+ * Returns the service `delivery`: it sends events to webhooks and channels, retries failed attempts, and sends digests
+ * and replays.
  */
 export function deliveryService(config: DeliveryConfig): ServiceDefinition {
   const concurrency = config.WEBHOOK_ENDPOINT_CONCURRENCY;

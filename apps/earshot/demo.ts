@@ -47,7 +47,7 @@ export async function startDemo(
     setUpChannels(address, account, simulator, stopping.signal)
       .then(() => makeSpike(simulator, stopping.signal))
       .catch((error: unknown) => {
-        if (!stopping.signal.aborted) say(`The channels could not be shown: ${String(error)}`);
+        if (!stopping.signal.aborted) say(`The channels or the spike could not be set up: ${String(error)}`);
       });
     showReadings(address, account, say, stopping.signal).catch((error: unknown) => {
       if (!stopping.signal.aborted) say(`The readings could not be shown: ${String(error)}`);

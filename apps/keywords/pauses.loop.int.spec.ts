@@ -74,7 +74,7 @@ describe('a schedule whose start or end was not processed yet', () => {
     await isPausedFor(id, 'user');
   });
 
-  it('counts as begun if the user resumes the keyword after its start', async () => {
+  it('counts as begun if the user resumes the keyword after the start of the schedule', async () => {
     const accountId = await keywords.open('solo');
     const id = await keywordAfterScheduleChange(accountId, 'startsAt');
     await keywords.resume(accountId, id);
@@ -103,7 +103,7 @@ describe('a schedule whose start or end was not processed yet', () => {
 });
 
 describe('an account that can pay again', () => {
-  it('resumes its keywords, and has no pause any more on a watch that was deleted meanwhile', async () => {
+  it('resumes its keywords; a watch that was deleted meanwhile is not paused any more', async () => {
     const accountId = await keywords.open('solo');
     const watchId = await keywords.loneWatch(accountId, 'old');
     const id = await keywords.keyword(accountId);
@@ -132,8 +132,8 @@ describe('an account that can pay again', () => {
 
   it.each([
     { what: 'deleted', retired: true, reserved: 0 },
-    { what: 'of an account whose credits are all reserved', retired: false, reserved: 1000 },
-    { what: 'of one account with credits for each of them', retired: false, reserved: 0 },
+    { what: 'of another account whose credits are all reserved', retired: false, reserved: 1000 },
+    { what: 'of another account with credits for each of them', retired: false, reserved: 0 },
   ])('resumes its keyword even if 250 older paused watches are $what', async ({ retired, reserved }) => {
     const other = await keywords.open('solo', 1000);
     await insertPausedWatches(other, retired);

@@ -12,7 +12,7 @@ export interface Trend {
   warmUp: number;
   /** Median of the rest of the run's first third: the baseline. */
   baseline: number;
-  /** Median of the end of the run, which is as long as the warm-up. */
+  /** Median of the last part of the run. This part is as long as the warm-up. */
   last: number;
   /** Change per hour after the warm-up (Theil–Sen estimator). */
   slopePerHour: number;
@@ -39,7 +39,7 @@ export function trendOf(points: readonly Point[], minutes: number): Trend {
 
 /**
  * Returns the median of the slopes between all pairs of points, per minute. Occasional garbage collections, or one
- * large response, do not change it.
+ * large response, hardly change it.
  */
 export function theilSen(points: readonly Point[]): number {
   const slopes = points.flatMap((a, at) =>

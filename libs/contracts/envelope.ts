@@ -138,7 +138,10 @@ export interface ChannelDisabled {
   url?: string;
   /** A text for people. */
   reason: string;
-  /** Failed attempts in a row; 1 for a channel whose destination no longer exists. */
+  /**
+   * Failed attempts in a row. For a channel: 1 if its destination no longer exists, or if its last address was refused;
+   * 0 if its last address has unsubscribed.
+   */
   failures: number;
   /** Null if the last attempt got no response. */
   lastStatusCode: number | null;

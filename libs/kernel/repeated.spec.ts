@@ -40,7 +40,7 @@ describe('repeated work', () => {
     expect(await failuresOf(2, failing, 1)).toEqual([error]);
   });
 
-  it('runs only once if it is stopped after the first run, whose pause is one hour', async () => {
+  it('runs only once if it is stopped during the pause of one hour after the first run', async () => {
     let count = 0;
     const repeated = new Repeated({
       pauseMs: 3_600_000,

@@ -190,7 +190,7 @@ describe('a durable consumer', () => {
     await running.stop();
   }, 40_000);
 
-  it('leaves a message that fails during its stop to its successor, and does not park it', async () => {
+  it('does not park a message that fails while the consumer stops, and leaves it to the successor', async () => {
     let calls = 0;
     let fail = () => {};
     const gate = new Promise<void>((resolve) => (fail = resolve));

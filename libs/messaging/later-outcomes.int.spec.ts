@@ -73,7 +73,7 @@ describe('a message whose outcome comes later', () => {
     expect(sizes).toEqual([2, 1, 1]);
   });
 
-  it('is tried alone, one message at a time, and once for each delivery', async () => {
+  it('is tried alone while no other message is tried, and only once for each delivery', async () => {
     const refused = (error: string) => later(Promise.reject(new Error(error)));
     let running = 0;
     let most = 0;

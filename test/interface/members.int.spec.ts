@@ -132,7 +132,7 @@ describe('a member', () => {
 });
 
 describe('the API keys of an account', () => {
-  it('are shown once, with name, scope, expiry and last use, and are renamed and revoked [auth.dashboard-keys, keys.manage]', async () => {
+  it('are shown in full only when they are created, are listed with name, scope, expiry and last use, and are renamed and revoked [auth.dashboard-keys, keys.manage]', async () => {
     const expiresAt = new Date(Date.now() + 60_000).toISOString();
     const given = { name: 'reports', scope: 'read', expires_at: expiresAt, mcp_daily_credits: 0 };
     const made = await owner.post('/v1/keys', given);

@@ -51,8 +51,8 @@ const written = async (...given: Parameters<typeof append>) => {
 };
 
 /**
- * Creates the consumer of the sink, which writes no rows here: a test acknowledges events, or writes their
- * rows itself.
+ * Creates the consumer of the sink. The sink itself does not run: a test acknowledges events, or writes their rows
+ * itself.
  */
 async function startSink() {
   await bus.jsm.consumers.add('EVENTS', { durable_name: MENTIONS_SINK, ack_policy: AckPolicy.All });

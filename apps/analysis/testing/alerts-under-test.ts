@@ -178,8 +178,7 @@ export class AlertScene {
 
   /** Evaluates the keyword on all these replicas at the same time. For them, the time is `NOW` plus these minutes. */
   async evaluate(minutesLater = 0, replicas = [this.fixture.replica()]): Promise<void> {
-    // The time is not now(), because the column rounds to milliseconds: the turn could be due half a millisecond after
-    // the claim.
+    // Not now(): the column rounds to milliseconds, so the turn could become due half a millisecond after the claim.
     await this.fixture.database.query("UPDATE alert_turns SET due_at = 'epoch' WHERE keyword_id = $1", [
       this.keywordId,
     ]);

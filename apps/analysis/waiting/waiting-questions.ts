@@ -100,8 +100,8 @@ export class Turns {
 
 /**
  * Claims questions whose deadline has passed, the oldest first. A claim from before the deadline can be taken over
- * after `GRACE_SECONDS`, because its replica was asking the model. A claim from after the deadline stays until it ends,
- * because its replica is finishing the question.
+ * `GRACE_SECONDS` after the deadline, because its replica was asking the model. A claim from after the deadline stays
+ * until it ends, because its replica is finishing the question.
  */
 export function claimOverdue(database: Database): Promise<ClaimedQuestion[]> {
   return claim(

@@ -126,9 +126,9 @@ function watchDays(
 
 /**
  * Returns the credits for additional checks of a time range. In each quoted period, one more check can run than the
- * length of the period allows, because the times of checks depend on the search, not on the start of the period. If the
- * period ends less than one interval after the end of the previous period, only this fraction of a check is added, so
- * that many short periods do not allow many checks.
+ * length of the period allows, because the times of checks depend on the search, not on the start of the period. If only
+ * a fraction of an interval lies between the end of the previous period and the end of this one, only this fraction of a
+ * check is added, so that many short periods do not allow many checks.
  */
 function extraChecks(quotes: readonly QuotedPeriod[], begin: number, end: number, now: number): number {
   return quotes

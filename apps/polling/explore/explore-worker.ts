@@ -20,7 +20,7 @@ import { LaneBlocked } from '../lanes/request-budget.js';
 import { ExploreDecisions } from './explore-decisions.js';
 import { claimJob, giveJobBack, releaseJobs, type ExploreJob } from './explore-jobs.js';
 
-/** A source fails if it has not answered within this time, for example because its lane is blocked. */
+/** A source fails if it has not answered within this time, for example because no replica holds its lane. */
 const MAX_WAIT_MS = 30 * 60_000;
 /**
  * The reservation of a source lasts this long: longer than `MAX_WAIT_MS`, so that the credits stay reserved until the
@@ -185,7 +185,7 @@ type Asked = Pick<ExploreJob, 'source' | 'question' | 'market' | 'terms' | 'feed
 
 /**
  * Returns the criteria of the search that asks a source: any of the terms, or the question if there are no terms. The
- * source ai_answers always gets the question; rss also gets the addresses of its feeds.
+ * source ai_answers always gets the question; rss gets only the addresses of the feeds.
  */
 export function exploreCriteria({ source, question, market, terms, feedUrls }: Asked): Criteria {
   const [term = question] = terms;

@@ -33,7 +33,7 @@ export interface ReservedRead {
 /** The result of `reserveReads`. */
 export interface ReservedReads {
   reads: ReservedRead[];
-  /** Watches of accounts that have no ledger yet. No read contains them, and they stay due. */
+  /** Watches of accounts that have no ledger yet. They get no check now; the caller postpones them. */
   unopened: DueWatch[];
 }
 

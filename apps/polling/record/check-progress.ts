@@ -31,8 +31,8 @@ export async function applyProgress(tx: Tx, progress: readonly Progress[]): Prom
 
 /**
  * Keeps the reservations of stored checks until billing charges these checks, even if billing is late. A check that
- * another process stored can already be charged: credits are reserved again only if the charge is missing. A
- * reservation is released if the stored check failed or has another id.
+ * another process stored can already be charged: credits are reserved again only if the charge is missing. If such a
+ * check failed or has another id, the reservation of this process is released.
  */
 async function keepReservations(tx: Tx, progress: readonly Progress[]): Promise<void> {
   const stored = progress.filter(({ adopted }) => !adopted).flatMap(({ checks }) => checks.filter(isCharged));

@@ -15,7 +15,7 @@ import {
 } from '../testing/built-checks.js';
 
 describe('the check of one watch', () => {
-  it('only remembers items whose event was observed at the millisecond of the baseline or earlier, with and without backfill', () => {
+  it('only remembers items whose change was seen at the millisecond of the baseline or earlier, with and without backfill', () => {
     const at = NOW - HOUR;
     const items = [itemOf('new', { happenedAt: iso(at + 1) }), itemOf('old', { happenedAt: iso(at) })];
     for (const backfill of [false, true]) {

@@ -3,7 +3,7 @@ import { until } from '#testing';
 import type { Database } from '../index.js';
 
 /**
- * Runs a migration that copies the schedule while a poller has claimed searches. Fails if the migration does not wait
+ * While a poller has claimed searches, runs a migration that copies the schedule. Fails if the migration does not wait
  * for the claim, or if a later claim does not wait for the migration. The tables need rows of searches and watches.
  */
 export async function migrateBesideClaims(database: Database, migration: MigrationInterface): Promise<void> {

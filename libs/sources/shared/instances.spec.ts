@@ -65,7 +65,7 @@ describe('the servers in a search', () => {
     expect(instanceFaults(criteria, 'lamps.example')).toEqual(faults);
   });
 
-  it('are the server in the setting, or the default server if the setting is empty', () => {
+  it('the configured server is the one that the setting names, or the default server if the setting is empty', () => {
     expect(hostOfSetting('SOURCE_X', ' https://light.example/ ', 'lamps.example')).toBe('light.example');
     expect(hostOfSetting('SOURCE_X', '', 'lamps.example')).toBe('lamps.example');
     expect(() => hostOfSetting('SOURCE_X', 'http://localhost:1', 'lamps.example')).toThrow(
@@ -137,7 +137,7 @@ describe('reading several servers:', () => {
     [new UpstreamError('rate_limited', 'busy', 400), [{ waitMs: 30_000, reason: 'busy' }]],
     [new UpstreamError('server_error', 'down', 503), []],
   ])(
-    'the lane waits only if the configured server asks Earshot to wait, even if another server answers: %o',
+    'the lane waits if and only if the configured server asks Earshot to wait, whether or not another server answers: %o',
     async (fault, waits) => {
       const hosts = ['own.example', 'a.example'];
       const { reading, heldOff } = readOf(hosts, (host) =>

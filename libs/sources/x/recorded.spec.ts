@@ -21,7 +21,7 @@ const batch: Outcome = {
 };
 const web: Outcome = {
   error: 'unknown_shape',
-  notPolled: 'the web page’s own interface, which X does not offer',
+  notPolled: 'the interface of X’s web page; X does not offer it to applications',
 };
 const retweets = (count: number, of: number) => [`x: ${count} of ${of} items left out: retweets`];
 

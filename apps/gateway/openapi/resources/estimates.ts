@@ -17,7 +17,8 @@ import {
 } from '../schema.js';
 import { WARNINGS } from './keyword-schemas.js';
 
-const CHARGED = 'Also contains the readings of items, which are not quoted';
+const CHARGED =
+  'Also contains the readings of items. Readings are not quoted, except other brands in answers of `ai_answers`';
 const day = object({
   date: DATE,
   quotedChecks: described('Number of checks that were planned, according to the interval', NUMBER),

@@ -141,7 +141,7 @@ export const keywordRoutes: readonly Route[] = [
     method: 'get',
     summary: 'Compare the quoted and the charged credits of a keyword',
     description:
-      'Grouped by source and UTC day. The charged credits also contain the readings of items, which are not quoted. Free.',
+      'Grouped by source and UTC day. The charged credits also contain the readings of items. Readings are not quoted, except other brands in answers of `ai_answers`. Free.',
     parameters: [id, since('30 days before `until`'), UNTIL],
     answer: ref('Quote'),
   }),

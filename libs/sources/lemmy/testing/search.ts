@@ -20,7 +20,7 @@ interface SearchOptions {
 }
 
 /**
- * Reads one search. Returns the result, the decoded paths of the requests without the check of the server's version,
+ * Reads one search. Returns the result, the decoded paths of all requests except the check of the server's version,
  * and all requests.
  */
 export async function read(
