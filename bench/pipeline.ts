@@ -159,8 +159,8 @@ async function watchTerm(
 }
 
 /**
- * Publishes the slice's items on schedule and waits for their webhooks. The items of earlier slices are no
- * longer at the upstream: each poll reads the feed of the last ten minutes, so they would cost time.
+ * Publishes the slice's items on schedule and waits for their webhooks. Before that, removes the items of earlier
+ * slices from the upstream: each poll reads the feed of the last ten minutes, so these items would cost time.
  */
 async function slice(upstream: Pool, who: Variant, round: string): Promise<Latencies> {
   await remove(upstream, `/hooks/${who}/deliveries`);

@@ -204,7 +204,7 @@ describe('waiting deliveries', () => {
     expect(await claimPending(delivery.database, LIMITS)).toHaveLength(2);
   });
 
-  it('are late from their creation until their first attempt, later only from their due time, and never while their endpoint has asked the sender to wait', async () => {
+  it('are late from their creation if no attempt was made, otherwise from their due time, and never while their endpoint has asked the sender to wait', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     expect(await waitingTimes(delivery.database)).toEqual({ oldest: null, late: null });
     await wait('http://late.example.org/', 1);

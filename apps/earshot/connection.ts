@@ -6,7 +6,7 @@ import { connectBus, type Bus } from '#messaging';
 import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
 
-/** The addresses of the installation for the command line. */
+/** The addresses that the command line uses to reach the installation. */
 export interface Addresses {
   natsUrl: string;
   databaseUrl: string;

@@ -71,8 +71,8 @@ const token = makeValidator((text: string) => {
 });
 
 /**
- * All settings of Earshot. `npm run -s config` lists them with their defaults. An app lists the settings that it needs,
- * and reads them once, at its start, with `readSettings`.
+ * All settings of Earshot, except those of the sources (`libs/sources/registry.ts`). `npm run -s config` prints them all.
+ * An app lists the settings that it needs, and reads them once, at its start, with `readSettings`.
  */
 export const SETTINGS = {
   PORT: port({
@@ -245,7 +245,7 @@ export type SettingName = keyof typeof SETTINGS;
 /** Values of the named settings, typed. */
 export type Settings<N extends SettingName> = CleanedEnv<Pick<typeof SETTINGS, N>>;
 
-/** A setting is missing or wrong. The message names all such settings. Show the message to the user unchanged. */
+/** A setting or the state of the stores prevents a start or a command. Show the message to the user unchanged. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }

@@ -2,7 +2,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRunning, identifySelf, parseIdentity } from './process-identity.js';
 
-/** The data of a running installation for the command line. */
+/** What the command line must know about a running installation. */
 export interface Runtime {
   pid: number;
   natsUrl: string;

@@ -205,7 +205,7 @@ describe('the quote of a day', () => {
     ]);
   });
 
-  it('in whole checks has the same sum as the whole time, rounded up once per watch', () => {
+  it('in whole checks adds up to the checks of the whole time, rounded up once per watch', () => {
     const interval = fc.integer({ min: 1, max: 900_000 });
     fc.assert(
       fc.property(fc.nat(10_000_000), fc.nat(10_000_000), interval, (from, length, intervalSeconds) => {

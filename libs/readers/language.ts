@@ -9,7 +9,7 @@ const SURE_LETTERS = 60;
 const READ_CHARACTERS = 600;
 
 /**
- * Links, names, hashtags, words with digits and HTML entities. These parts of a text are removed, because they do not
+ * Links, @names, hashtags, words with digits and HTML entities. These parts of a text are removed, because they do not
  * depend on the language.
  */
 const NO_LANGUAGE =
@@ -37,7 +37,7 @@ const SCRIPTS: readonly { script: RegExp; languages: ReadonlySet<string> }[] = [
 
 /**
  * Returns the language of a text as a BCP 47 short code. The declared language is returned, unless the script of the
- * text or a clear detection in a long text contradicts it. Links and names are ignored.
+ * text or a clear detection in a long text contradicts it. Links and @names are ignored.
  * @param declared the language that the source declares, in BCP 47 ("en-GB")
  * @returns undefined if the language was not recognised
  */

@@ -49,8 +49,8 @@ const NO_SUMMARY: Summary = { text: '', sentences: [], reader: 'local' };
 export class AnalysisWork {
   /**
    * The analyses of one process use at most half of the slots of the model's lane, but at least one. The analyses of
-   * several replicas together can use all slots. The next slot is then kept for the first request that has waited for a
-   * second.
+   * several replicas together can use all slots. If another request has then waited for a second, the next free slot is
+   * kept for it.
    */
   private readonly requests: PQueue;
 

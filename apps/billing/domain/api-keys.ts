@@ -33,7 +33,7 @@ export interface NewKey {
 /** The state of an account without keys. */
 export const noKeys: KeysState = new Map();
 
-/** The commands on API keys. The sender has already hashed the keys, and has added ids and times. */
+/** The commands on API keys. A handler has already hashed the keys, and has added ids and times. */
 export type KeyCommand =
   | { kind: 'create-key'; key: NewKey; now: string }
   /** If `ofMember` is not empty, this command and the next two do not find the keys of other members. */
@@ -53,7 +53,7 @@ export function isKeyCommand(command: { kind: string }): command is KeyCommand {
   return Object.hasOwn(KINDS, command.kind);
 }
 
-/** Maximum number of active keys of one account. */
+/** Maximum number of keys of one account that are not revoked. Expired keys count too. */
 const MAX_KEYS = 200;
 const MAX_KEY_NAME_LENGTH = 80;
 /** Maximum daily limit of a key for MCP: the credits of the largest plan in a month. */
@@ -67,7 +67,7 @@ export function decideKeys(command: KeyCommand, keys: KeysState): AccountEvent[]
   switch (command.kind) {
     case 'create-key': {
       if ([...keys.values()].filter(({ status }) => status === 'active').length >= MAX_KEYS)
-        throw Refusal.conflict(`the account has ${MAX_KEYS} active keys; revoke one first`);
+        throw Refusal.conflict(`the account has ${MAX_KEYS} keys that are not revoked; revoke one first`);
       return [createKey({ ...command.key, expiresAt: expiryOf(command.key.expiresAt, command.now) })];
     }
     case 'rename-key': {

@@ -95,7 +95,7 @@ describe('a ledger', () => {
     expect(balances).toEqual(Array.from({ length: 41 }, (_, n) => 3000 - n));
   });
 
-  it('never goes below zero: the last charge takes the available credits, and the next charge takes none [credits.never-negative]', async () => {
+  it('never goes below zero: a charge that is too large takes the credits that are left, and later charges take none [credits.never-negative]', async () => {
     const [poor, rich] = [await stores.open(), await stores.open()];
     await stores.writer.write([
       chargeOf(poor, { costCredits: 2_990 }),

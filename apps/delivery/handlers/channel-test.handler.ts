@@ -31,8 +31,9 @@ export class ChannelTestHandler {
   ) {}
 
   /**
-   * @throws Refusal `not-found`; `too-many` if the account's tests of this minute or its verifications of this day are
-   *   used up, if all connections to the mail server are in use, or if the destination has asked the sender to wait
+   * @throws Refusal `not-found`; `too-many` if the account's tests of this minute are used up, if no address is verified
+   *   and the account's verifications of this day are used up, if all connections to the mail server are in use, or if
+   *   the destination has asked the sender to wait
    */
   @CommandPattern(COMMANDS.testChannel)
   async test({ commandId, accountId, channelId }: TestChannel) {

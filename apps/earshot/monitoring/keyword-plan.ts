@@ -25,8 +25,8 @@ export type Step =
  * Compares a file with the keywords of an installation.
  * @param keywords all keywords that are not retired
  * @param deletes true: keywords that are not in the file are deleted (retired, never purged)
- * @throws Error for an id that does not exist, a name without id that several keywords have, or two entries for one
- *   keyword
+ * @throws Error if an id does not exist, if several keywords have the name of an entry without id, or if two entries
+ *   are for the same keyword
  */
 export function planKeywords(
   file: readonly FileKeyword[],

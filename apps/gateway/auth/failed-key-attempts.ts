@@ -8,7 +8,7 @@ import type { Logger } from '#telemetry';
 /** Injection token of the clock that decides which minute it is. Tests use their own clock. */
 export const BAD_KEYS_CLOCK = Symbol('bad keys clock');
 
-/** Number of requests without a valid key that a network address can send to one gateway in one minute. */
+/** Number of requests without a valid key or session that a network address can send to one gateway in one minute. */
 export const MAX_BAD_KEYS = 60;
 
 const MINUTE_MS = 60_000;
@@ -17,8 +17,8 @@ const MAX_ADDRESSES = 10_000;
 const SUBSCRIBER_BITS = 64;
 
 /**
- * Counts requests without a valid key by network address and UTC minute. Each gateway has its own counts in memory, so
- * that counting a flood of such requests needs no query to Postgres.
+ * Counts requests without a valid key or session by network address and UTC minute. Each gateway has its own counts in
+ * memory, so that counting a flood of such requests needs no query to Postgres.
  */
 @Injectable()
 export class FailedKeyAttempts {
@@ -37,16 +37,19 @@ export class FailedKeyAttempts {
     return Math.ceil((MINUTE_MS - (now % MINUTE_MS)) / 1000);
   }
 
-  /** Counts one more request without a valid key, and logs it. */
+  /** Counts one more request without a valid key or session, and logs it. */
   note(address: string, fault: string): void {
     const network = networkOf(address);
     const minute = minuteOf(this.clock.now().getTime());
     const known = this.counts.get(network);
     const count = known?.minute === minute ? known.count + 1 : 1;
     this.counts.set(network, { minute, count });
-    this.log.info({ address, fault }, 'a request without a valid API key was refused');
+    this.log.info({ address, fault }, 'a request without a valid API key or session was refused');
     if (count === MAX_BAD_KEYS)
-      this.log.warn({ network }, 'too many requests without a valid API key; refused until the minute ends');
+      this.log.warn(
+        { network },
+        'too many requests without a valid API key or session; further ones get 429 until the minute ends',
+      );
   }
 }
 

@@ -170,7 +170,7 @@ describe('the work on a lane', () => {
     expect(scene.upstream.requests.length - requestsBefore).toBe(2);
   });
 
-  it('gives a read the connector’s state of the previous read, but only the key `history` if the previous read did not serve one of its watches', async () => {
+  it('gives a read the connector’s state of the previous read, but only the key `history` if the previous read did not serve all watches of this read', async () => {
     const often = await scene.stores.watch();
     const seldom = await scene.stores.watch();
     for (const ids of [[often, seldom], [often], [often], [often, seldom]]) {

@@ -159,7 +159,7 @@ function failureOf(error: unknown): string {
   return error instanceof LaneBlocked ? 'lane_blocked' : 'defect';
 }
 
-/** Returns the refusal for a lookup that got no answer. Returns errors of other kinds unchanged. */
+/** Returns the refusal for an error of the upstream or of the lane. Returns any other error unchanged. */
 function refusalOf(error: unknown, lane: Lane, client: LookupHttp): unknown {
   if (error instanceof UpstreamError)
     return new Refusal(

@@ -97,7 +97,7 @@ export function failedCheck(
   });
 }
 
-/** Builds the check of one watch whose account could not pay, so that no request was sent. */
+/** Builds the failed check of one watch whose account could not pay. No request was sent for this watch. */
 export function unpaidCheck(
   search: DueSearch,
   watch: DueWatch,

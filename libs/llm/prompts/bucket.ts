@@ -4,7 +4,7 @@ import type { LlmReading } from '../reading.js';
 import type { ReadSubject } from './analysis.js';
 import { checkedBySchema } from './checked-by-schema.js';
 
-/** The presets for which a model chooses the bucket. The other buckets are found locally. */
+/** The presets for which a language model chooses the bucket. For the other presets, rules find the bucket. */
 export type LlmBucketPreset = Extract<BucketPreset, 'product-model' | 'theme-sentiment' | 'custom'>;
 
 /** The bucket of an item: the label that people see, or null for no bucket. */

@@ -63,7 +63,7 @@ describe('the instances of a search on Mastodon', () => {
     );
   });
 
-  it('have the rates of their timelines cached, for at most 500 instances', async () => {
+  it('have the post rates of their timelines cached, for at most 500 instances', async () => {
     const session = new Map<string, unknown>();
     const connector = withoutToken();
     const since = new Date(SPEC_NOW.getTime() - 600_000);

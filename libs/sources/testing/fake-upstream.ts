@@ -4,7 +4,8 @@ import { OutboundError, type OutboundHttp, type OutboundRequest } from '#http-ou
 import type { FetchContext, UpstreamHttp } from '../source.js';
 import { createUpstreamHttp, type UpstreamHttpOptions } from '../shared/upstream-http.js';
 
-// Only for specs: an upstream whose responses come from a function, and the real HTTP client of a source that calls it.
+// Only for specs: an upstream whose responses come from a function, and a source's real HTTP client, which calls this
+// upstream.
 
 /**
  * A response of the fake upstream, or a network error. The default status is 200. An object as `body` is sent as JSON.

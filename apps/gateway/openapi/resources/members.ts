@@ -99,7 +99,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'createKey',
     summary: 'Create an API key. Only this answer shows the key',
     description:
-      'For owners and editors. An account has at most 200 active keys. A key never has more rights than the member who created it. When that member is removed, the key is revoked.',
+      'For owners and editors. An account has at most 200 keys that are not revoked; expired keys count too. A key never has more rights than the member who created it. When that member is removed, the key is revoked.',
     body: ref('KeyBody'),
     example: { name: 'Reports', scope: 'read', expires_at: '2027-01-01T00:00:00Z' },
     status: 201,

@@ -50,7 +50,10 @@ export const readingSchemas: Readonly<Record<string, Schema>> = {
     model: TEXT,
     version: TEXT,
     promptVersion: nullable(TEXT),
-    durationMs: described('Processing time of this item in its batch', INTEGER),
+    durationMs: described(
+      '`local`: the time for the items that were read together, divided by their number. `llm`: the time of the whole question to the model',
+      INTEGER,
+    ),
     costCredits: INTEGER,
     detail: described('The reason, as text for people', nullable(TEXT)),
     result: {
