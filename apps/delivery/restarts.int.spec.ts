@@ -246,7 +246,7 @@ describe('waiting deliveries', () => {
     ['changed', [{ attempts: 2, due: true }]],
     ['not-disabled', []],
   ] as const)(
-    'stay after their destination is gone only if their channel has a new destination (outcome `%s`)',
+    'are dropped if their destination is gone, unless their channel has a new destination (outcome `%s`)',
     async (outcome, left) => {
       await delivery.database.query('DELETE FROM pending_deliveries');
       await wait('channel:gone', 1, 'slack');

@@ -71,8 +71,8 @@ const token = makeValidator((text: string) => {
 });
 
 /**
- * All settings of Earshot, except those of the sources (`libs/sources/registry.ts`). `npm run -s config` prints them all.
- * An app lists the settings that it needs, and reads them once, at its start, with `readSettings`.
+ * All settings of Earshot, except those of the sources (`libs/sources/registry.ts`). `npm run -s config` prints both. An
+ * app lists the settings that it needs, and reads them once, at its start, with `readSettings`.
  */
 export const SETTINGS = {
   PORT: port({
@@ -156,7 +156,7 @@ export const SETTINGS = {
   }),
   EGRESS_ALLOW: str({
     default: '',
-    desc: 'Private CIDRs, separated by commas, that webhooks, channels, and servers named in a search (feeds, instances of Mastodon and Lemmy) are allowed to be in',
+    desc: 'Private CIDRs, separated by commas, to which Earshot can send requests for webhooks, channels, and servers named in a search (feeds, instances of Mastodon and Lemmy)',
   }),
   LLM_URL: url({
     default: '',

@@ -171,7 +171,7 @@ describe('the quote of a day', () => {
     );
   });
 
-  it('counts a pause like running time, up to one check, and adds no check if a period begins without a pause', () => {
+  it('counts a pause like running time, but as at most one check, and adds no check if a period begins without a pause', () => {
     const daily = { intervalSeconds: 86_400 };
     const periods = [
       period({ ...daily, to: at('04T03:00') }),

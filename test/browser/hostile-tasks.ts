@@ -27,7 +27,7 @@ const remaining = (find: () => Promise<string[]>): Promise<string[]> =>
 
 /** Tests of pages with texts of strangers. */
 export function hostileTasks(member: Member): void {
-  it('sees texts of strangers as plain text on every page, and only their http(s) links', async () => {
+  it('sees texts of strangers as plain text on every page, and links of strangers only if they are http(s)', async () => {
     const { stage, clickhouse, database, page, faults, accountId } = member;
     stage.simulator.world.publish('hackernews', {
       ...{ title: hostile('found'), text: 'About the Umbra.', author: hostile('poster') },

@@ -101,7 +101,7 @@ describe.each(['free', 'solo', 'growth', 'pro'] as const)('the plan %s', (plan) 
     });
   });
 
-  it('has an interval floor on each source, which is named in the refusal of a shorter interval [requests.interval-too-low, estimate.interval-floors, credits.plan-floors]', async () => {
+  it('has an interval floor on each source, and the refusal of a shorter interval names this floor [requests.interval-too-low, estimate.interval-floors, credits.plan-floors]', async () => {
     const ada = await service.tenant(plan);
     const criteria: Partial<Record<SourceId, object>> = {
       rss: { filters: { feed_urls: ['https://example.org/feed'] } },

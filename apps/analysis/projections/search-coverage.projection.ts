@@ -27,8 +27,8 @@ export const searchCoverageProjection: Projection = {
       const period = fromBinary(CheckPeriodSchema, data);
       const { keywordId, watchId } = period;
       if (keywordId === '') continue;
-      // If a keyword lists no searches for a source, its only search there has no id. Then the id of the watch is used, as
-      // in `mention_counts`.
+      // If a keyword lists no searches for a source, its only search there has no id. Then the id of the watch is used,
+      // as in `mention_counts`.
       const searchId = period.searchId || watchId;
       const covered = coveredBy(period, () => fromBinary(CheckSchema, data));
       if (!covered) continue;

@@ -188,8 +188,8 @@ export class World {
   }
 
   /**
-   * Makes a comment the reply to one of the last eight posts of its community, or to a reply of that post. If the
-   * community has no post, an invented post is added first.
+   * Attaches a comment to one of the last eight posts of its community, or to a reply to that post. If the community has
+   * no post, an invented post is added first.
    */
   private attach(post: SimPost, random: Random): void {
     const roots: SimPost[] = [];

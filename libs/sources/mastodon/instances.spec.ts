@@ -85,7 +85,7 @@ describe('the instances of a search on Mastodon', () => {
     expect(timelineRequests()).toBe(502);
   });
 
-  it('make only the search that names them fail if they show posts only to their own accounts', async () => {
+  it('cause a failure of only the search that names them, if they show posts only to their own accounts', async () => {
     const reading = read(withToken(), { query: 'lamp', filters: { instances: 'light.example' } }, () => ({
       status: 422,
     }));

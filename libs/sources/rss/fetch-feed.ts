@@ -43,7 +43,7 @@ const REDIRECT_FAILED: ReadonlySet<UpstreamErrorKind> = new Set([
 ]);
 
 /**
- * Reads one feed from its current address, if it has changed since the last check. If the feed has failed or its
+ * Reads one feed from its current address, if the feed has changed since the last check. If the feed has failed or its
  * server has asked Earshot to wait, no search requests the feed during the wait.
  * @throws UpstreamError that names the feed
  */

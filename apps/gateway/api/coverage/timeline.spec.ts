@@ -57,7 +57,7 @@ describe('the timeline of a search', () => {
     ).toEqual(['0-30 covered', '30-40 gap: too much', '40-60 covered']);
   });
 
-  it('shows a gap with the reason of the pause where nothing was checked', () => {
+  it('shows a gap, with the reason of the pause, for times in which nothing was checked', () => {
     expect(shown([run('covered', at(20), at(30))], { idle: 'the keyword is paused: user' })).toEqual([
       '0-20 gap: the keyword is paused: user',
       '20-30 covered',
