@@ -44,7 +44,7 @@ function partsOf(word: string): string[] {
   return characters.slice(1).map((character, n) => `${characters[n]}${character}`);
 }
 
-/** Returns the singular of an English plural; other words do not change. */
+/** Returns the singular of an English plural. Some other words that end in s lose this letter too. */
 function singular(word: string): string {
   if (word.length > 4 && word.endsWith('ies')) return `${word.slice(0, -3)}y`;
   return word.length > 3 && /[^su]s$/.test(word) ? word.slice(0, -1) : word;

@@ -33,7 +33,7 @@ export const accountSchemas: Readonly<Record<string, Schema>> = {
     reason: described('Why the source is not healthy, and what to do', nullable(TEXT)),
     missingSettings: listOf(TEXT),
     lastSuccessAt: nullable(INSTANT),
-    intervalFloorSeconds: described('Shortest interval of the account’s plan', INTEGER),
+    intervalFloorSeconds: described('Shortest interval that the account can set for this source', INTEGER),
     creditsPerCheck: described(
       'Credits for one check; for ai_answers, credits for one engine in a check',
       INTEGER,
