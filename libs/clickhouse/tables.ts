@@ -174,8 +174,8 @@ export const TABLES: readonly string[] = [
   SETTINGS index_granularity = 256`,
 
   // An event's position in EVENTS, and its type, for replays. Older rows have 0 and an empty type until the consumer
-  // that writes this table has processed them again. The ClickHouse index `by_id` finds a single event that is sent
-  // again.
+  // that writes this table has processed their events again. The ClickHouse index `by_id` finds a single event that is
+  // sent again.
   `ALTER TABLE events ADD COLUMN IF NOT EXISTS stream_seq UInt64, ADD COLUMN IF NOT EXISTS type LowCardinality(String)`,
   `ALTER TABLE events ADD INDEX IF NOT EXISTS by_id event_id TYPE bloom_filter GRANULARITY 4`,
 

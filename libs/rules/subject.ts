@@ -63,7 +63,7 @@ export function ruleSubjectOf(event: Event): RuleSubject {
   };
 }
 
-/** Returns price and brand of a listing. @param bodyJson the envelope's `listing`; empty for another source */
+/** Returns the prices and the brand of a listing. @param bodyJson the envelope's `listing`; empty for another source */
 export function listingFacts(bodyJson: string): Pick<RuleSubject, 'price' | 'previousPrice' | 'brand'> {
   const body = (bodyJson === '' ? {} : JSON.parse(bodyJson)) as Record<string, unknown>;
   const { price, previousPrice, brand } = body;

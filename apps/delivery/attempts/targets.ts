@@ -31,7 +31,7 @@ export interface Webhook extends Endpoint {
    * for the events about a keyword itself.
    */
   isOrdinary: boolean;
-  /** The types of events about itself that a keyword sends. Absent if all types are sent, as for a watch. */
+  /** The types of events about itself that a keyword sends to the webhook. Absent: all types, as for a watch. */
   only?: readonly string[];
 }
 

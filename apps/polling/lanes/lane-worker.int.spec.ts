@@ -31,8 +31,8 @@ describe('the work on a lane', () => {
 
   it('never reports an item from before the baseline as new, even if only a later read returns the item', async () => {
     const ids = [await scene.stores.watch(), await scene.stores.watch({ backfill: true })];
-    // A date in whole seconds counts as the last millisecond of its second, so this date is a second before the
-    // baseline.
+    // A date in whole seconds counts as the last millisecond of its second. A date of one second ago is before the
+    // baseline even then.
     const before = new Date(Date.now() - 1000).toISOString();
     await tick(...ids);
     await settled(...ids);

@@ -3,7 +3,7 @@ import { until } from '#testing';
 import { workerOn } from './polling-under-test.js';
 import { idsOf, type LaneScene } from './lane-scene.js';
 
-/** Tests of a lane that does not have places or requests for all searches. */
+/** Tests of a lane that does not have enough places or requests for all searches. */
 export function laneBudgetTasks(scene: LaneScene): void {
   const { tick, settled } = scene;
 

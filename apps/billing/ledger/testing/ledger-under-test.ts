@@ -116,7 +116,7 @@ export function chargeOf(accountId: string, more: Partial<ChargeCause> = {}): Ac
   };
 }
 
-/** Returns a grant of credits that do not expire by default. */
+/** Returns a grant of credits. By default, the credits do not expire. */
 export function grantOf(
   accountId: string,
   credits: number,

@@ -97,7 +97,7 @@ export const accountRoutes: readonly Route[] = [
     operationId: 'listSources',
     summary: 'List the sources, whether each is configured and healthy, and the price of a check',
     description:
-      'A source without credentials is not configured: `missingSettings` lists the missing settings. Keywords cannot use the source until it is configured. Free.',
+      'A source that lacks required settings is not configured: `missingSettings` lists them. Keywords cannot use the source until it is configured. Free.',
     answer: object({ data: listOf(ref('SourceState')) }),
   },
   {
