@@ -102,7 +102,7 @@ async function write(clickhouse: ClickHouseClient, accountId: string): Promise<v
   });
 }
 
-/** Computes the number, prices and quantiles of the listings without a counted day. */
+/** Computes the number, prices and quantiles of the listings from their observations. */
 function fromObservations(clickhouse: ClickHouseClient, accountId: string): Promise<unknown[]> {
   return selectRows(
     clickhouse,

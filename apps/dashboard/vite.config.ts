@@ -4,8 +4,8 @@ import { defineConfig, type Plugin } from 'vite';
 const GATEWAY = process.env.EARSHOT_URL ?? 'http://127.0.0.1:8080';
 
 /**
- * Adds links with which the browser loads the first script and all scripts that it imports at the same time. Otherwise
- * the browser would have to load the first, small script before it finds its imports.
+ * Adds links, so that the browser loads `app.tsx` and its imports together with `main.ts`. Otherwise the browser would
+ * find them only after it has loaded `main.ts`, which is small.
  */
 const preloadApp: Plugin = {
   name: 'preload-app',

@@ -5,7 +5,7 @@ export interface Embedder {
   /**
    * Computes the vectors of the texts, in order: unit vectors as bfloat16, little-endian. All vectors of one model have
    * the same length. A text that the server refuses, or that has no visible character, gets an empty vector.
-   * @param urgent true if a person waits. These texts are computed before others
+   * @param urgent true if a person waits. The local model computes these texts before others
    * @throws EmbeddingsUnavailable if the server that computes the vectors does not answer correctly
    */
   embed(texts: readonly string[], urgent?: boolean): Promise<Uint8Array[]>;

@@ -188,7 +188,7 @@ export function insightTasks(member: Member): void {
     await page.unrouteAll();
   }, 90_000);
 
-  it('reads that no delivery fits the filters, instead of that nothing was sent', async () => {
+  it('reads that no delivery fits the filters, and does not read that nothing was sent', async () => {
     const { page } = member;
     await member.open('deliveries?state=given_up');
     await page.getByText('No delivery with this state and keyword').waitFor();

@@ -48,7 +48,7 @@ export function ownSessionTasks(scene: SignInScene): void {
       );
       expect((await ada.get('/v1/auth/session')).status).toBe(401);
       expect(await count()).toBe(1);
-      // A gateway deletes expired sessions at its start, and then every ten minutes.
+      // A gateway deletes expired sessions at its start, and then every five minutes.
       await scene.service.anotherGateway();
       await until('the session is deleted', async () => (await count()) === 0);
     });

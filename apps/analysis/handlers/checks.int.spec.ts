@@ -140,7 +140,7 @@ describe('a check', () => {
     expect(events.every(({ relevance }) => relevance === 80)).toBe(true);
   });
 
-  it('reserves the maximum cost of the readings of each item that the credits cover if there is a language model, so that no other work can spend these credits [readings.credits]', async () => {
+  it('if there is a language model, reserves the maximum cost of the readings of each item that the credits cover, so that no other work can spend these credits [readings.credits]', async () => {
     const scene = await fixture.scene({ aiEnabled: true, aiPreset: 'product-model' }, 5);
     const check = scene.check({ text: 'acme one' }, { text: 'acme two' }, { text: 'acme three' });
     const { handle } = fixture.handler(() => POSITIVE, {});
@@ -185,7 +185,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('finds brands other than the subject, and charges for this only in the event of a new answer of an AI engine [readings.co-brands]', async () => {
+  it('finds brands other than the subject, and charges for this only if the item is a new answer of an AI engine [readings.co-brands]', async () => {
     const scene = await fixture.scene({ coBrandsEnabled: true });
     const text = 'acme vs Globex';
     const answer = { source: 'ai_answers', text };
@@ -307,7 +307,7 @@ describe('a check', () => {
     expect(event?.charges.map(({ operation }) => operation)).toEqual(['analysis']);
   });
 
-  it('gives no events if its watch was purged, and its items are not read', async () => {
+  it('gives no events, and its items are not read, if its watch was purged', async () => {
     const { handle, asked } = fixture.handler();
     const scene = new CheckScene(fixture);
     expect(await handle(scene.check({ text: 'acme' }))).toEqual([{ kind: 'done' }]);

@@ -89,8 +89,8 @@ export class QuestionsLoop implements Loop {
   /** @returns true if there can be more work now */
   private async ask(): Promise<boolean> {
     const { llm } = this.questions;
-    // The model is asked first. While the server is down, the next statement claims the questions without an agent
-    // step. If that statement ran first, no such question could be left to test whether the server works again.
+    // The model is asked first. While the server is down, the next statement claims the questions that have no agent
+    // step. If it ran first, there could be no question left to test whether the server works again.
     const begun = llm ? await this.begin(llm) : 0;
     const local = !llm || (await llm.lane.isStillDown()) ? await claimWithoutModel(this.database, !llm) : [];
     await this.finish(local, () => (llm ? DOWN : NO_MODEL));

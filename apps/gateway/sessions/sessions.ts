@@ -150,8 +150,8 @@ export class Sessions {
 }
 
 /**
- * Returns the token that writes of a session must send in `x-csrf-token`. It is derived from the session's own token, so
- * it need not be stored. Scripts of a page cannot read the session's own token.
+ * Returns the token that each write of a session must send in `x-csrf-token`. It is derived from the session's own
+ * token, so it need not be stored. Scripts of a page cannot read the session's own token.
  */
 export function csrfTokenOf(token: string): string {
   return createHmac('sha256', token).update('csrf').digest('base64url');

@@ -8,8 +8,8 @@ export interface FeedState {
 }
 
 /**
- * Reads that are far apart prove little about the time between them: one read counts for at most this part of
- * `quietMs`.
+ * Reads that are far apart prove little about the time between them: one read counts for at most this part of the
+ * longest time without a new item that is normal for the source.
  */
 const MAX_STEP = 0.1;
 

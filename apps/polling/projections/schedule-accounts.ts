@@ -6,8 +6,8 @@ import type { Tx } from '#postgres';
  */
 export async function addAccounts(tx: Tx, accountIds: readonly string[]): Promise<void> {
   // The ids are sorted: two calls that add the same accounts insert them in the same order, so they cannot deadlock.
-  // Two transactions can still deadlock if they make several calls, or because they have already locked searches, as
-  // the previous release does. The batch is repeated then. Known accounts are left out, because each conflict would use
+  // Two transactions can still deadlock if they make several calls, or if they have locked searches before, as those of
+  // the previous release do. The batch is repeated then. Known accounts are left out, because each conflict would use
   // up a number.
   await tx.query(
     `INSERT INTO schedule_accounts (account_id)

@@ -56,7 +56,7 @@ describe('the reading of sentiment and intent', () => {
     expect(instructionsFor('topic')).toContain('the mood of the text itself');
   });
 
-  it('writes each name and the description of the account as a JSON string, so that quotes and line breaks cannot end it', () => {
+  it('writes each name and the user’s description as a JSON string, so that quotes and line breaks cannot end the string', () => {
     const { instructions } = analysisReading({ ...subject, names: ['A"\nB'], about: 'kettles\n"only"' });
     expect(instructions).toContain('"A\\"\\nB"');
     expect(instructions).toContain('"kettles\\n\\"only\\""');

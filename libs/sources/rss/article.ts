@@ -26,7 +26,7 @@ const SUMMARY_BYTES = 5_000;
 
 type MediaType = 'image' | 'video' | 'audio' | 'link';
 
-// The media types by the ending of the address, for media without a type.
+// The media types by the ending of the address, for media whose type the feed does not state.
 const BY_ENDING: readonly [RegExp, MediaType][] = [
   [/\.(jpe?g|png|gif|webp|avif)(\?|$)/i, 'image'],
   [/\.(mp4|webm|mov|m3u8)(\?|$)/i, 'video'],

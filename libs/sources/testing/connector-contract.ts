@@ -183,7 +183,7 @@ function describePaging(source: ContractCase, pageSize: number, read: Read): voi
     expect(fetched.items.map((item) => item.itemId)).toEqual(expect.arrayContaining(wanted));
   });
 
-  it('a read that reaches the page cap before a known item and before `since` ends and reports a gap', async () => {
+  it('a read ends and reports a gap if it reaches the page cap before a known item and before `since`', async () => {
     const { fetched, asked } = await read(serve, { pageCap: 3 });
     expect([fetched.gap, asked.length]).toEqual([true, 3]);
     expect(new Set(fetched.items.map((item) => item.itemId)).size).toBe(fetched.items.length);

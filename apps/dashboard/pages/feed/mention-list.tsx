@@ -109,7 +109,7 @@ function Line({ line, ...props }: Props & { line: FeedLine | undefined }) {
   );
 }
 
-/** Scrolls to the selected mention when the selection changes, but not when rows arrive. */
+/** Scrolls once to each newly selected mention, as soon as its row is loaded. */
 function useScrollToChosen(
   lines: readonly FeedLine[],
   chosenId: string | undefined,

@@ -174,8 +174,8 @@ export const MAX_ACTIONS = 4;
 export const MAX_CHANNELS = 5;
 
 /**
- * Returns the number of actions that the API gets. Each label is one action, and so are `MAX_CHANNELS` channels. `mark` without labels counts as one action
- * too, because it still needs a label.
+ * Returns the number of actions that the API gets. Each label is one action, and `MAX_CHANNELS` channels share one
+ * action. `mark` without labels counts as one action too, because it still needs a label.
  */
 export function actionCountOf(draft: RuleDraft): number {
   const lacksLabel = draft.actions.includes('mark') && draft.labels.length === 0;

@@ -70,7 +70,7 @@ describe('openai', () => {
     });
   });
 
-  it('returns its sources if the request includes them; without the search tool, it neither searches nor cites', async () => {
+  it('returns its sources if the request asks for them; without the search tool, it neither searches nor cites', async () => {
     publishAnswer('openai');
     const body = { ...ASKED.openai!.body, include: ['web_search_call.action.sources'] };
     const { output } = (await ask('openai', { body })).json<Response>();

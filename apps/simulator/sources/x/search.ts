@@ -72,8 +72,8 @@ export function rangeOf(shown: readonly SimPost[]): { newest_id?: string; oldest
 }
 
 /**
- * Returns a fault for each time and for a `since_id` that is older than seven days, and for each time that is less than
- * `MARGIN_MS` before the request.
+ * Returns a fault for each time that is more than seven days or less than `MARGIN_MS` before the request, and for a
+ * `since_id` that is older than seven days.
  */
 function timeFaults(request: FastifyRequest, now: number): ParameterFault[] {
   const { one } = queryOf(request);
