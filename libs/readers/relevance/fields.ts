@@ -2,7 +2,7 @@
 export interface Field {
   /** The name of the field, as in "about …". */
   label: string;
-  /** The name of a thing in this field. If the user's description contains a word of this name, it means the whole field. */
+  /** The name of a thing in this field. A word of this name in the user's description means the whole field. */
   thing: string;
   words: ReadonlySet<string>;
 }
