@@ -232,6 +232,26 @@ describe('a search of a keyword that changes', () => {
     expect(body).toEqual({ ...keyword, resetSearches: [] });
   });
 
+  it('keeps the ids of its rules if a body without ids changes one rule and adds another', async () => {
+    const rule = (name: string, label: string) => ({
+      name,
+      when: { kind: 'item', all: [{ field: 'vip', op: 'eq', value: true }] },
+      then: [{ type: 'mark', label }],
+    });
+    const keyword = await made({ ...full, rules: [rule('one', 'starred'), rule('two', 'starred')] });
+    const [one, two] = keyword.rules.map(({ id }: Json) => id);
+    const { body } = await patch(keyword, {
+      rules: [rule('two', 'hidden'), rule('three', 'starred'), rule('one', 'starred')],
+    });
+    expect(body.rules.map(({ id, name }: Json) => [id, name])).toEqual([
+      [two, 'two'],
+      [expect.any(String), 'three'],
+      [one, 'one'],
+    ]);
+    expect(body.rules[0].then[0].label).toBe('hidden');
+    expect([one, two]).not.toContain(body.rules[1].id);
+  });
+
   it('is paused while its source is disabled, and continues when the source is enabled again', async () => {
     const keyword = await made(full);
     const [hackernews, mastodon, rss] = keyword.sources;
