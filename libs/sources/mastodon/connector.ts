@@ -79,10 +79,13 @@ function faultsOf(criteria: Criteria, own: Instance): Fault[] {
     ...faultsOfSort('mastodon', criteria, ['newest']),
     ...faultsWithoutTerms('mastodon', criteria),
   ];
-  const byTagsOnly = own.token === undefined || !hostsOf(criteria, own).includes(own.host);
+  const isOwn = hostsOf(criteria, own).includes(own.host);
+  const byTagsOnly = own.token === undefined || !isOwn;
   if (faults.length === 0 && byTagsOnly && tagQueriesOf(criteria, 'word').length === 0) {
-    const message = `without ${TOKEN_SETTING} mastodon is searched by hashtags, and no word of this search can be a hashtag`;
-    faults.push({ path: 'query', message });
+    const reason = isOwn
+      ? `without ${TOKEN_SETTING} mastodon is searched by hashtags`
+      : 'the servers of filters.instances are searched by hashtags';
+    faults.push({ path: 'query', message: `${reason}, and no word of this search can be a hashtag` });
   }
   return faults;
 }

@@ -256,6 +256,17 @@ describe('criteria on Mastodon', () => {
     expect(withToken().checkCriteria(criteriaOf({ query: '💡', sort: 'newest' }))).toEqual([]);
   });
 
+  it('cannot be a query that contains no possible hashtag on another server, with the reason, although there is a token', () => {
+    const filters = { instances: ['fosstodon.org'] };
+    expect(withToken().checkCriteria(criteriaOf({ query: '💡', filters }))).toEqual([
+      {
+        path: 'query',
+        message:
+          'the servers of filters.instances are searched by hashtags, and no word of this search can be a hashtag',
+      },
+    ]);
+  });
+
   it('cannot be searched if SOURCE_MASTODON_INSTANCE is not the name of a server: no connector is created', () => {
     expect(() => createMastodonConnector({ instance: 'http://localhost', token: '' })).toThrow(
       'SOURCE_MASTODON_INSTANCE must be the name of a server, for example mastodon.social',
