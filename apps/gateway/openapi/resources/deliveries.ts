@@ -54,7 +54,10 @@ export const deliverySchemas: Readonly<Record<string, Schema>> = {
     number: described('Starts at 1. 0 means that nothing was sent; `message` states the reason', INTEGER),
     at: INSTANT,
     delivered: BOOLEAN,
-    statusCode: described('HTTP status; null if no response arrived', nullable(INTEGER)),
+    statusCode: described(
+      'HTTP status; for a mail, the reply code of the mail server. Null if no response arrived',
+      nullable(INTEGER),
+    ),
     durationMs: INTEGER,
     message: described('Reason of the failure', nullable(TEXT)),
   }),
