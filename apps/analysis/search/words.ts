@@ -29,11 +29,14 @@ export function searchWords(text: string): number[] {
 export function searchTerms(text: string): Set<string> {
   const found = new Set<string>();
   const folded = text.slice(0, MAX_CHARACTERS).toWellFormed().normalize('NFKC').toLowerCase();
-  for (const [match] of folded.matchAll(WORDS))
-    for (const word of partsOf(match.replaceAll('’', "'").replace(/'s?$/, ''))) {
+  for (const [match] of folded.matchAll(WORDS)) {
+    const given = match.replaceAll('’', "'").replace(/'s?$/, '');
+    if (STOP_WORDS.has(given)) continue;
+    for (const word of partsOf(given)) {
       if (found.size >= MAX_WORDS) return found;
       if (!STOP_WORDS.has(word)) found.add(word);
     }
+  }
   return found;
 }
 
