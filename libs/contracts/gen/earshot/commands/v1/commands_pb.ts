@@ -701,7 +701,7 @@ export const RequestPasswordResetSchema: GenMessage<RequestPasswordReset> = /*@_
  */
 export type RequestedPasswordReset = Message<"earshot.commands.v1.RequestedPasswordReset"> & {
   /**
-   * Valid for one hour and until the password changes. Empty if the address belongs to no member.
+   * Valid for one hour, unless the password changes earlier. Empty if the address belongs to no member.
    *
    * @generated from field: string token = 1;
    */
@@ -1840,7 +1840,7 @@ export const EnableEndpointSchema: GenMessage<EnableEndpoint> = /*@__PURE__*/
 
 /**
  * commands.analysis.ask-question → AskedQuestion: reserves the price of a semantic question, and computes the vectors
- * of its texts. Refused with 402 before anything is computed.
+ * of its texts. Refused with 402, before any work, if the credits are not enough.
  *
  * @generated from message earshot.commands.v1.AskQuestion
  */

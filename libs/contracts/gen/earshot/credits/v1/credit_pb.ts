@@ -66,7 +66,7 @@ export type CreditMovement = Message<"earshot.credits.v1.CreditMovement"> & {
   movementId: string;
 
   /**
-   * Negative: spent or expired.
+   * Negative: spent, expired, or removed by a change of the plan.
    *
    * @generated from field: double amount = 2;
    */

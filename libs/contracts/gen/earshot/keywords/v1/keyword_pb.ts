@@ -151,7 +151,7 @@ export type KeywordCreated = Message<"earshot.keywords.v1.KeywordCreated"> & {
   definition?: KeywordDefinition | undefined;
 
   /**
-   * One watch for each search of an enabled source.
+   * One watch for each search, including searches on disabled sources.
    *
    * @generated from field: repeated earshot.keywords.v1.Watch watches = 2;
    */
@@ -254,7 +254,8 @@ export const SearchResetSchema: GenMessage<SearchReset> = /*@__PURE__*/
   messageDesc(file_earshot_keywords_v1_keyword, 4);
 
 /**
- * A reason for a pause was added. A keyword, or a lone watch, runs while it has no reason for a pause.
+ * A reason for a pause was added, or its credits_needed changed. A keyword, or a lone watch, runs while it has no reason
+ * for a pause.
  *
  * @generated from message earshot.keywords.v1.Paused
  */
@@ -412,7 +413,7 @@ export type Watch = Message<"earshot.keywords.v1.Watch"> & {
   source: string;
 
   /**
-   * Empty for a watch without a keyword.
+   * Empty for a watch without a keyword, and if the source has no searches of its own.
    *
    * @generated from field: string search_id = 3;
    */
