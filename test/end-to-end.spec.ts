@@ -37,7 +37,7 @@ describe.each([
     await stage.close();
   });
 
-  it('turns a post into a signed webhook, a mention and a replay', async () => {
+  it('turns a post into a signed webhook, a mention and a stored event with the same bytes', async () => {
     const { simulator } = stage;
     const { api, signingSecret } = await openCustomer(stage, programs[0]?.url ?? '');
     simulator.world.publish('rss', {

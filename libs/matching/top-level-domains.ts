@@ -1,6 +1,7 @@
-// Domains that people write in addresses without a scheme. The list does not contain the whole registry, because a
-// wrong guess hides a mention. A country domain that is also a word or a file type (`it`, `md`; see ALSO_WORDS) counts
-// only if a path, port, query or fragment follows. Generic domains (`food`, `live`) always count.
+// Domains that people write in addresses without a scheme. The list does not contain the whole registry: a word inside
+// an address does not match, so a text that is wrongly taken for an address hides a mention. A country domain that is
+// also a word or a file type (`it`, `md`; see ALSO_WORDS) counts only if a path, port, query or fragment follows.
+// Generic domains (`food`, `live`) always count.
 const GENERIC =
   'com org net io ai co dev app info biz edu gov mil int xyz shop store online site website tech cloud digital ' +
   'media news blog agency studio design space world life live social network email systems solutions software ' +

@@ -17,7 +17,7 @@ export function purgeConsumer(service: string): ConsumerOptions {
 
 /**
  * Runs `erase` for each purge when it arrives, and again when the purge is 20 s old. The second run deletes what
- * running checks and events have written after the first run. If the first run begins when the purge is at least 20 s
+ * work that was still running has written after the first run. If the first run begins when the purge is at least 20 s
  * old, there is no second run.
  * @param erase gets the bytes of a `Purge` message; running it again must be harmless
  * @throws the error of `erase`

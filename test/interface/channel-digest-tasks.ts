@@ -123,7 +123,7 @@ export function channelDigestTasks(scene: ChannelsScene): void {
       },
     );
 
-    it('to a channel of the kind webhook is signed JSON, and the filter `target` finds the digest in the list of deliveries [channels.digests, deliveries.list]', async () => {
+    it('to a channel of the kind webhook is JSON, and the filter `target` finds the digest in the list of deliveries [channels.digests, deliveries.list]', async () => {
       scene.setup.receiver.received.length = 0;
       const made = await channel('webhook', { url: `${scene.setup.receiver.url}/digests` });
       const ids = await keyword({ channels: [{ channel_id: made.id, mode: 'daily' }] });

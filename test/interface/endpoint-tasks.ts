@@ -99,7 +99,7 @@ export function endpointTasks(setup: () => DeliveriesUnderTest, url: (path: stri
       expect(requests.at(-1)?.headers['webhook-id']).toBe(sent?.id);
     });
 
-    it('counts deliveries as waiting whose first attempt has no result yet [endpoints.list]', async () => {
+    it('counts a delivery as waiting while its first attempt has no result [endpoints.list]', async () => {
       const silent = await setup().keyword('/silent');
       setup().receiver.answers.set('/silent', { status: 0 });
       await setup().events(silent, 1);

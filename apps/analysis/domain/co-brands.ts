@@ -38,8 +38,8 @@ const NOT_BRANDS = new Set(
 );
 
 /**
- * Returns at most 20 brands other than the subject that a text names. These are listed brands anywhere in the text, in
- * the spelling of the list; names that the text compares or joins with the subject; and the entries of lists. The other
+ * Returns at most 20 brands that a text names, without the subject. These are listed brands anywhere in the text, in the
+ * spelling of the list; names that the text compares or joins with the subject; and the entries of lists. The other
  * brands have the spelling that was found first.
  */
 export function coBrandsOf({ title, text, names, listed }: BrandText): string[] {

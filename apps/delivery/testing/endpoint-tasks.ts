@@ -24,7 +24,7 @@ export function endpointTasks(scene: () => { delivery: DeliveryUnderTest; receiv
         }),
       ],
     ])(
-      'is given up if its endpoint answers 410, and the endpoint is disabled until a %s changes to its URL',
+      'is given up if its endpoint answers 410, and the endpoint is disabled until its URL is set on a %s',
       async (who, naming) => {
         const { delivery, receiver } = scene();
         const path = `/gone-${who}`;

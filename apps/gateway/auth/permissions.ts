@@ -95,8 +95,8 @@ function areaOf(route: string): Area | undefined {
 }
 
 /**
- * Requests that change nothing are reads, even if they cost credits. Estimates and lookups of tweets by id are also
- * reads, although they are POST requests.
+ * Returns whether a request is a read. GET and HEAD requests are reads, even if they cost credits. Estimates and
+ * lookups of tweets by id are also reads, although they are POST requests.
  */
 export function changesNothing(method: string, route: string): boolean {
   return method === 'GET' || method === 'HEAD' || /\/(estimate|lookup)$/.test(route);

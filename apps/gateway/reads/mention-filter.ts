@@ -24,8 +24,8 @@ export interface MentionFilter {
   buckets: string[];
   rules: string[];
   /**
-   * Each entry has words and "phrases". A mention must contain each of them in its title or its text, for at least one
-   * entry. Case makes no difference.
+   * The values of `q`, each with words and "phrases". The title and text of a mention must contain all words and
+   * phrases of at least one entry. Case makes no difference.
    */
   texts: string[];
   /**

@@ -3,7 +3,7 @@ import type { DueSearch } from './due-work.js';
 
 /**
  * Returns which of these watches run. The other watches were paused, deleted or purged after they were claimed. Each
- * stage checks this once, because a watch can stop while the stage waits:
+ * stage checks this once, because a watch can be paused or deleted while the stage waits:
  *
  * - due: `claimDue`, in its own statement. Otherwise a paused watch would occupy a place in the lane.
  * - read: `ReadRunner`, when the read begins. A read can wait more than a minute for the lane. Without this check, the

@@ -64,7 +64,7 @@ interface Node {
   slug?: string;
 }
 
-// The recorded posts contain only the nodes without ids, so the slug is used as the id.
+// The recordings contain only the nodes of the posts, and the nodes have no ids. So the slug is used as the id.
 function pageOf(file: string, bytes: Buffer): Uint8Array | object {
   if (file === 'posts-edges-1.json') {
     const edges = JSON.parse(bytes.toString()) as { node: Node }[];

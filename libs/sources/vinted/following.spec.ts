@@ -38,7 +38,7 @@ describe('following listings of Vinted', () => {
     expect(news(await read(40, 30))).toEqual([`listing.price_changed ${vinted(2)}:price:12.50:2`]);
   });
 
-  it('reads the list only once for a watch that was read before and a new watch', async () => {
+  it('reads the list only once if one watch is new and another is not', async () => {
     const { site, read, paths } = search(2, 1);
     await read(0);
     site.entries.unshift(catalogItem(3));

@@ -59,7 +59,7 @@ describe('the request to Vinted', () => {
     );
   });
 
-  it('asks for three pages at a first poll, with the time of the first page', async () => {
+  it('asks for three pages at a first poll; the later requests contain the time that the first page states', async () => {
     const entries = Array.from({ length: 500 }, (_, n) => catalogItem(n));
     const { read, requests } = reading(lamps, (request) => ({ body: catalogPage(entries, request) }));
     expect((await read).items.length).toBe(288);

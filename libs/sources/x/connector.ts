@@ -69,8 +69,8 @@ async function readQuery({ query, start, byRelevancy, context, settings }: Query
     const url = searchUrl({ query, start, byRelevancy, nextToken });
     const answer = parseSearchAnswer(await ask(context, settings, url));
     for (const itemId of answer.editedItemIds) edited.add(itemId);
-    // Only the first page is used. In the order of time, the tweets of the other pages are older. In the order of
-    // relevancy, the tweets of the other pages can be newer, and then the next read finds them again.
+    // `newest` is the newest tweet of the first page. In the order of time, the tweets of the other pages are older. In
+    // the order of relevancy, they can be newer, and then the next read finds them again.
     if (nextToken === undefined) newest = answer.newestId;
     const next = answer.nextToken;
     const last = next === undefined || next === nextToken;

@@ -21,8 +21,8 @@ export function beginFirstPage(search: string): void {
 }
 
 /**
- * Returns the filters in the format of the API. The window ends now, unless the filters contain times. For the address of
- * the page that `beginFirstPage` reads, it ends when that read began.
+ * Returns the filters in the format of the API. The window ends now, unless the filters contain times. If
+ * `beginFirstPage` reads the page of this address, the window ends when that read began.
  */
 export const queryOf = (filters: FeedFilters, address: string): ApiFilters =>
   firstPage?.address === address ? firstPage.query : apiFilters(filters, Date.now());

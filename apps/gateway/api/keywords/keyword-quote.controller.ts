@@ -19,8 +19,8 @@ export class KeywordQuoteController {
   ) {}
 
   /**
-   * Compares quoted and charged credits per source and UTC day, from `since` (default 30 days ago) to `until` (default
-   * now).
+   * Compares quoted and charged credits per source and UTC day, from `since` (default: 30 days before `until`) to
+   * `until` (default: now).
    */
   @Get(['v1/keywords/:id/quote', 'v1/queries/:id/quote'])
   async quote(@From() { accountId }: Caller, @Param('id') id: string, @Query() raw: RawQuery) {
