@@ -112,18 +112,17 @@ function Outcome({ keywordId, backtest, names }: OutcomeProps) {
   return (
     <Stack>
       <SimpleGrid cols={{ base: 2, md: 4 }}>
-        <Figure label="Mentions" value={count(items)} hint={`${dayOf(window.from)} to ${dayOf(window.to)}`} />
+        <Figure
+          label="Mentions"
+          value={count(items)}
+          hint={[
+            `${dayOf(window.from)} to ${dayOf(window.to)}`,
+            ...dropped.map(({ reason, count: n }) => `${count(n)} dropped: ${words(reason).toLowerCase()}`),
+          ].join(', ')}
+        />
         <Figure label="Would fire in addition" value={count(added)} hint="pairs of rule and mention" />
         <Figure label="Would not fire any more" value={count(removed)} hint="pairs of rule and mention" />
-        <Figure
-          label="Alerts"
-          value={count(alerts.length)}
-          hint={
-            dropped
-              .map(({ reason, count: n }) => `${count(n)} dropped: ${words(reason).toLowerCase()}`)
-              .join(', ') || 'nothing dropped'
-          }
-        />
+        <Figure label="Alerts" value={count(alerts.length)} hint="of alert rules and the spike alert" />
       </SimpleGrid>
       {byRule.some(({ fired }) => fired > 0) ? (
         <Suspense fallback={<Skeleton h={220} />}>
