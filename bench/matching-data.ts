@@ -41,7 +41,7 @@ function name(random: Random): string {
 }
 
 /**
- * Returns distinct invented names. Most are one word. Others have several words, punctuation, or begin in another
+ * Returns distinct invented names. Most are one word. Others have several words or punctuation, or begin in another
  * script.
  */
 export function makeTerms(random: Random, count: number): string[] {

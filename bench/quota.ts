@@ -105,7 +105,7 @@ async function paced(
   return { kept, nothing, waited };
 }
 
-/** Measures the reads of one account at its own rate, alternately alone and during the flood. */
+/** Measures 50 reads a second of one account, alternately alone and during the flood. */
 async function floods(url: string, peer: Peer, calm: BenchAccount, loud: BenchAccount): Promise<void> {
   const pool = new Pool(url, { connections: 4, pipelining: 1 });
   const path = '/v1/keywords';

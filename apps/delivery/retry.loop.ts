@@ -22,8 +22,8 @@ const PER_ENDPOINT = 32;
 const TOGETHER_MS = 20;
 const MAX_RECORDED_TOGETHER = 200;
 /**
- * If the attempt at a claimed delivery has not started within this time, the delivery becomes due again, because its
- * claim could end during a later attempt.
+ * If the attempt at a claimed delivery has not started within this time, the delivery becomes due again: if the attempt
+ * started later, the claim could end during the attempt.
  */
 const START_WITHIN_MS = 2000;
 /** A mail whose attempt has not started in time is due again after this time. */

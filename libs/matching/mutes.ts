@@ -71,7 +71,7 @@ interface CompiledMute {
   hits(candidate: Candidate): boolean;
 }
 
-// A keyword's mutes are the same array for every item and are never changed in place, so they are compiled once.
+// Many items are compared with the same array of mutes, which is never changed in place. So an array is compiled once.
 const compiled = new WeakMap<readonly MuteRule[], CompiledMute[]>();
 
 function compiledOf(mutes: readonly MuteRule[]): CompiledMute[] {

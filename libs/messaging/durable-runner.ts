@@ -46,8 +46,8 @@ class DurableLoop implements RunningDurable {
   /** Messages that were handled alone. If such a message fails, no other message can be at fault. */
   private readonly alone = new WeakSet<JsMsg>();
   /**
-   * Handles messages again whose later outcome was rejected: one after the other, because a failing store must not get
-   * all of them at the same time.
+   * Handles messages again, after their later outcomes were rejected: one after the other, because a failing store must
+   * not get all of them at the same time.
    */
   private readonly lateAlone = new PQueue({ concurrency: 1 });
   private stopping = false;

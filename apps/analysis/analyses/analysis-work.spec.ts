@@ -115,7 +115,7 @@ describe('the classes of mentions', () => {
     expect((await run('classify', [mention('a')], model, { classes })).labels).toHaveLength(1);
   });
 
-  it('are not asked of the model for a mention without text, because the mention gets an error', async () => {
+  it('are not requested from the model for a mention without text, which gets an error', async () => {
     const asked: string[] = [];
     const model = modelOf((text) => {
       asked.push(text);

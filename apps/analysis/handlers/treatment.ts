@@ -11,7 +11,7 @@ export interface WatchSettings {
   definition: KeywordDefinition | undefined;
   /** The words that the watch searches for: its query and its terms. */
   terms: readonly string[];
-  /** Brands that the criteria of the search list: `filters.brands` of ai_answers. */
+  /** The brands in the criteria of the search: `filters.brands` of ai_answers. */
   brands: readonly string[];
   /** True if sentiment and intent are read. */
   analysis: boolean;

@@ -13,7 +13,7 @@ export const WAITING_SUBJECTS = subjectOf('READINGS', '*', '*', '*');
 
 const NAME = 'waiting-readings-v1';
 
-/** Stores the questions of READINGS that have no answer in the table `waiting_readings`. */
+/** Stores in the table `waiting_readings` the questions of READINGS that have no answer. */
 export const waitingReadingsProjection: Projection = {
   name: NAME,
   stream: 'READINGS',

@@ -129,7 +129,7 @@ describe('the lane of the language model, which all replicas share', () => {
       await database.query('UPDATE llm_lane SET next_turn = NULL');
     });
 
-    it('keeps the next slot for the request that was the first to wait for a second, even if other requests ask often or have waited longer', async () => {
+    it('keeps the next slot for the request that was the first to reach a wait of one second, even if other requests ask often or have waited longer', async () => {
       await next('infinity');
       await shared.end(held, undefined);
       expect([await begins(later, 0), await begins(later, 5_000), await begins(patient, 1_200)]).toEqual([

@@ -26,7 +26,7 @@ interface ExploredItem {
   row: MentionRow;
 }
 
-/** Writes the items that Explores found to ClickHouse as mentions without a keyword and without readings. */
+/** Writes to ClickHouse the items that Explores found, as mentions without a keyword and without readings. */
 @Controller()
 export class ExploreItemsSink {
   constructor(

@@ -10,7 +10,7 @@ interface Props {
   at: string | null | undefined;
   /** Shown if there is no time. */
   none?: string;
-  /** The text for less than a minute. Set for planned times, which the default “just now” does not fit. */
+  /** The text for less than a minute. Set for planned times; the default “just now” fits only past times. */
   near?: string;
   /** True to show the exact time instead of “5 min. ago”. */
   exact?: boolean;

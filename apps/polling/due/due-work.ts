@@ -132,7 +132,8 @@ export async function settleIdle(database: Database, searches: readonly ClaimedS
 
 /**
  * Makes watches due again after this many seconds, without a check. The claim and the due time of their searches do not
- * change. If a search has no due watch after its release, its next claim sets the due time (`settleIdle`).
+ * change. After its release, a search without a due watch is claimed again, and only then gets its next due time
+ * (`settleIdle`).
  */
 export async function postpone(
   database: Database,

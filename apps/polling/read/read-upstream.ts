@@ -39,8 +39,8 @@ export interface PlannedRead {
 }
 
 /**
- * Each read begins this time before the end of the previous read, because sources show items with a delay: an item that
- * was published shortly before a read can appear shortly after the read.
+ * The period of each read begins this time before the end of the previous period, because sources show items with a
+ * delay: an item that was published shortly before a read can appear shortly after the read.
  */
 const OVERLAP_MS = 5 * 60_000;
 /** Used as the search key of a read of the feed. */

@@ -8,8 +8,8 @@ import { UpstreamError, type FetchContext, type Fetched, type NamedServer } from
 // For sources that consist of many servers (Mastodon, Lemmy).
 
 const MAX_INSTANCES = 5;
-// A name with a dot whose last part begins with a letter. So IP addresses and names without a dot, such as `localhost`,
-// are refused.
+// A name with a dot. The last part of the name begins with a letter. So IP addresses and names without a dot, such as
+// `localhost`, are refused.
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z](?:[a-z0-9-]*[a-z0-9])?$/;
 
 /**

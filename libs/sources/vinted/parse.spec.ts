@@ -66,7 +66,7 @@ describe('prices', () => {
     expect(isSamePrice(euros('20'), { amount: '20.00', currency: 'PLN' })).toBe(false);
   });
 
-  it("are the seller's price and the price that the market shows, if the listing is converted", () => {
+  it("are the seller's price and the price that the market shows, if the price is converted", () => {
     const conversion = { seller_price: '20.0', seller_currency: 'EUR', fx_rounded_rate: '4.31' };
     const entry = { price: { amount: '86.28', currency_code: 'PLN' }, conversion };
     expect(sellersPriceOf(entry)).toEqual({ amount: '20.00', currency: 'EUR' });

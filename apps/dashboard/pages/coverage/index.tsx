@@ -34,7 +34,7 @@ export function Component() {
     <Page
       title="Coverage"
       back={{ to: `/keywords/${id}`, label: keyword.data?.name ?? 'Keyword' }}
-      lead="Shows which times of each search were read. If a covered time shows no mention, nothing matched in that time."
+      lead="Shows which times each search has read. If a covered time shows no mention, nothing matched in that time."
       actions={
         <SegmentedControl
           size="xs"

@@ -1,6 +1,6 @@
 import { percent } from '../../parts/format.js';
 
-/** The covered share is shown only for at least this time, because a share of a shorter time is not meaningful. */
+/** If all windows together are shorter than this, the covered share is not shown: it would not be meaningful. */
 export const JUST_STARTED_MS = 60_000;
 
 /**
@@ -20,7 +20,7 @@ export const percentOf = (part: number) => (part > 0.99 && part < 1 ? 'over 99%'
  * Returns the text of the badge of a search; undefined if nothing is known about its start and its share.
  * @param covered the covered part of `whole`, in ms
  * @param whole the length of all windows, in ms
- * @param isCut true if the answer begins later than requested: then a search with a short time can be old
+ * @param isCut true if the answer begins later than requested: then an old search can have short windows
  */
 export function badgeText(covered: number, whole: number, isCut: boolean): string | undefined {
   if (whole >= JUST_STARTED_MS) return `${percentOf(covered / whole)} covered`;

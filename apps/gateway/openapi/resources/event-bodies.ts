@@ -183,7 +183,7 @@ const KEYS: Readonly<Record<SourceId, Readonly<Record<string, Schema>>>> = {
   },
 };
 
-/** Returns the source's own object in an event. */
+/** Returns the schema of the source's own object in an event. */
 export function eventBody(source: SourceId): Schema {
   const { required, ...common } = object({ id: TEXT, source: oneOf([source]) });
   return {
