@@ -31,8 +31,8 @@ class ProjectionProgress {
 
   /**
    * @param now ms
-   * @returns a function that returns the sequence up to which everything is applied. For at most a minute it returns
-   *   undefined while messages are missing that were stored before the first request for the piece of work
+   * @returns a function that returns the sequence up to which everything is applied. If messages that were stored
+   *   before the first request for the piece of work are missing, it returns undefined, for at most a minute
    */
   async upTo(now: number): Promise<(work: string) => number | undefined> {
     const lastSeq = await this.lastSeq();

@@ -177,7 +177,7 @@ describe('errors', () => {
 
 describe('a large result', () => {
   it('is complete in a format that can be sent in pieces, and in a format that cannot', async () => {
-    // More than 16 MiB in the memory of the engine, where a constant column has only one value.
+    // The rows take more than 16 MiB of the engine's memory. A constant text would be stored only once.
     const query = `SELECT number, rightPad(toString(number), 200, 'x') AS s FROM numbers(100000)`;
     const pieces = await client.query({ query, format: 'JSONEachRow' });
     let read = 0;

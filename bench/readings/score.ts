@@ -14,7 +14,7 @@ export class Confusion {
     return this.counts.get(truth)?.get(read) ?? 0;
   }
 
-  /** Returns the number of rows with this true value. */
+  /** Returns how often this true value occurred. */
   truths(value: string): number {
     return [...(this.counts.get(value)?.values() ?? [])].reduce((sum, count) => sum + count, 0);
   }
@@ -37,7 +37,7 @@ export class Confusion {
     return precision + recall === 0 ? 0 : (2 * precision * recall) / (precision + recall);
   }
 
-  /** Returns the values that occur as truth. */
+  /** Returns the true values that occurred. */
   present(): string[] {
     return [...this.counts.keys()].sort();
   }

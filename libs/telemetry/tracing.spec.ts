@@ -110,7 +110,7 @@ describe('a batch', () => {
     expect(steps).toEqual([unrecorded('a'), own, unrecorded('c')]);
   });
 
-  it('has its own trace if it belongs to several recorded traces: this trace has a link to each of the recorded traces, and each of them has a span for its part', async () => {
+  it('has its own trace if its messages belong to several recorded traces: this trace has a link to each recorded trace, and each recorded trace has a span for its part of the batch', async () => {
     const { steps, own } = await batchOf(
       'several',
       recorded('a'),
@@ -155,7 +155,7 @@ describe('a batch', () => {
 });
 
 describe('work that several steps caused together', () => {
-  it('follows from the only step, from the only recorded step, or from the first step if none is recorded, and otherwise from none', () => {
+  it('follows from the only step, from the only recorded step, or from the first step if no step is recorded; it follows from no step if several are recorded', () => {
     expect(soleCause([unrecorded('a'), unrecorded('a')])).toBe(unrecorded('a'));
     expect(soleCause([unrecorded('a'), recorded('b')])).toBe(recorded('b'));
     expect(soleCause([unrecorded('a'), unrecorded('b')])).toBe(unrecorded('a'));

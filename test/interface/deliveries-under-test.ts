@@ -21,7 +21,7 @@ export interface DeliveriesUnderTest {
   database: Database;
   ada: Tenant;
   /**
-   * Creates a keyword whose webhook is the path of the receiver. If the path is null, the keyword has no webhook.
+   * Creates a keyword whose webhook is this path of the receiver. If the path is null, the keyword has no webhook.
    * @returns its id and the id of its first watch
    */
   keyword(

@@ -13,7 +13,7 @@ export function feedAddressTasks(scene: MentionsScene): void {
       return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
     };
 
-    it('show the newest mentions of the keyword without a key, but no dropped or hidden mentions [feeds.open]', async () => {
+    it('show the keyword’s newest mentions to readers without an API key, but no dropped or hidden mentions [feeds.open]', async () => {
       const body = keywordBody({ global_criteria: { market: 'global', query: 'fed' } });
       const own = (await scene.ada.api.post('/v1/keywords', body)).body;
       const ids = { keyword_id: own.id, watch_id: own.watches[0].id };

@@ -11,7 +11,7 @@ const VECTOR_BYTES = 1024;
 
 const NO_VECTOR = new Uint8Array();
 
-/** An item whose meaning rules compare. */
+/** An item whose meaning is compared by rules. */
 export interface ComparedItem {
   title: string;
   body: string;

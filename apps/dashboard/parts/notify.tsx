@@ -30,7 +30,7 @@ export function notify(message: ReactNode): void {
   report({ message, withBorder: true });
 }
 
-/** Reports a failure that the page does not show itself. */
+/** Reports a failure that no other part of the page shows. */
 export function notifyFailure(title: string, error: unknown): void {
   // For a 401 nothing is shown, because the shell asks for the password.
   if (error instanceof EarshotError && error.status === 401) return;

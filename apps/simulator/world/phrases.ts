@@ -105,8 +105,8 @@ export interface Writing {
 }
 
 /**
- * Invents the title and the text of a post. Two posts in five are about a brand. Some contain only a similar word, a
- * misspelling, or a link to the brand's domain. The rest have other topics.
+ * Invents the title and the text of a post. Two posts in five are about a brand. A few others contain only a similar
+ * word, a misspelling, or a link to the brand's domain. The rest have other topics.
  */
 export function compose(random: Random): Writing {
   const brand = pick(random, BRANDS);

@@ -37,7 +37,7 @@ export interface CallOptions {
   signal?: AbortSignal;
   /**
    * Key that makes a POST safe to repeat for 24 hours. If it is absent, the client creates a key for each POST, except
-   * for routes below `/v1/auth/`. The API stores no answers of these routes and of other methods, so their requests
+   * for routes below `/v1/auth/`. The API stores no answers of these routes or of other methods, so such requests
    * contain no key. Set the key yourself to repeat the call after your own process has restarted.
    */
   idempotencyKey?: string;

@@ -105,7 +105,7 @@ describe('the request to Mastodon without a token', () => {
     ]);
   });
 
-  it('is repeated without its first hashtag if no post has this hashtag, which is then not put first again for an hour', async () => {
+  it('is repeated without its first hashtag if no post has it; for an hour, this hashtag is not put first again', async () => {
     const answer = (path: string): FakeAnswer => ({
       body: path.endsWith('/lamp') ? [status(1, SPEC_NOW)] : [],
     });

@@ -9,7 +9,7 @@ import { listingUrl } from './request.js';
 export interface History {
   /** The time of the last scan. */
   scannedAt: number;
-  /** Changes before this time can be missing in the history. */
+  /** Changes up to this time can be missing in the history. */
   missedUntil?: number | undefined;
   /** By phrase (a text that Vinted is asked for): the listings that Vinted returned for it. */
   lists: ReadonlyMap<string, KnownList>;

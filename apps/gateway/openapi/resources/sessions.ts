@@ -34,7 +34,7 @@ export const sessionSchemas: Readonly<Record<string, Schema>> = {
   SignedInBrowser: object({
     id: ID,
     createdAt: INSTANT,
-    lastSeenAt: described('Time of the last request, which can be up to a minute too early', INSTANT),
+    lastSeenAt: described('Time of the last request; this time can be up to a minute too early', INSTANT),
     expiresAt: described(
       '30 days after the last request, and 90 days after the sign-in at the latest',
       INSTANT,
