@@ -2,7 +2,7 @@
 export interface LlmReading<T> {
   /** Name and version of the prompt. The version changes with every change of the texts or of the schema. */
   prompt: { name: string; version: string };
-  /** What to read and how. Our own text, and the account's settings; never text of an item. */
+  /** What to read and how. Our own text, and texts of the account's keyword or request; never text of an item. */
   instructions: string;
   /** JSON schema of the answer about one item: a flat object. Limits of texts and numbers are sent as words. */
   schema: Record<string, unknown>;
