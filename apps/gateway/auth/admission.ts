@@ -13,8 +13,8 @@ import { setCaller } from './caller.js';
 import { includes, requiredRightsOf, type RequiredRights } from './permissions.js';
 
 /**
- * Routes that need neither a key nor a session. Routes that check a password, a code or a token limit the attempts
- * themselves.
+ * Routes that need neither a key nor a session. If such a route checks a password, a code or a token, the route itself
+ * limits the attempts.
  */
 const OPEN: ReadonlySet<string> = new Set([
   '/v1/openapi.json',

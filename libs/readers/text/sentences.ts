@@ -9,8 +9,8 @@ export function sentencesOf(text: string): string[] {
 }
 
 /**
- * Returns the first 60 clauses of a text. A clause ends at the end of a sentence, at a semicolon, or before a word of
- * contrast ("great screen, but the battery is bad").
+ * Returns the first 60 clauses of a text. A clause ends after `.`, `!`, `?` or `;`, or before a word of contrast ("great
+ * screen, but the battery is bad").
  */
 export function contrastsOf(text: string): string[] {
   return text
