@@ -182,10 +182,7 @@ export class KeywordsHandler {
     counted: 'limited' | 'all' = 'limited',
   ) {
     if (state.status !== 'keyword') throw refusalFor(state);
-    const definition = withIds(requested.definition, {
-      watches: state.watches,
-      rules: state.definition.rules,
-    });
+    const definition = withIds(requested.definition, state.watches);
     const { accountId, keywordId } = requested;
     const keyword = { keywordId, before: state.definition };
     const admitted = await this.admission.ofChanged(tx, accountId, definition, keyword, counted);

@@ -4,7 +4,6 @@ import {
   WatchSchema,
   type Criteria,
   type KeywordDefinition,
-  type Rule,
   type SourceId,
   type Watch,
 } from '#contracts';
@@ -79,17 +78,14 @@ export function watchesOf(
 }
 
 /**
- * Adds an id to each search and each rule without an id. A search whose source and criteria have not changed, and a rule
- * whose name has not changed, keep their ids, even if the body does not contain the ids.
- * @param previous the keyword's watches and rules before the change
+ * Adds an id to each search and each rule without an id. A search whose source and criteria have not changed keeps its
+ * id, even if the body does not contain the id.
+ * @param previous the keyword's watches before the change
  * @returns the same object, which is changed
  */
-export function withIds(
-  definition: KeywordDefinition,
-  previous: { watches: readonly Watch[]; rules: readonly Rule[] } = { watches: [], rules: [] },
-): KeywordDefinition {
+export function withIds(definition: KeywordDefinition, previous: readonly Watch[] = []): KeywordDefinition {
   const named = new Set(definition.sources.flatMap(({ searches }) => searches.map(({ id }) => id)));
-  const free = previous.watches.filter(({ searchId }) => searchId !== '' && !named.has(searchId));
+  const free = previous.filter(({ searchId }) => searchId !== '' && !named.has(searchId));
   const global = definition.globalCriteria;
   for (const entry of definition.sources)
     for (const search of entry.searches) {
@@ -99,11 +95,6 @@ export function withIds(
       const known = free.findIndex((watch) => watch.source === entry.source && watch.criteriaHash === hash);
       search.id = free.splice(known, known < 0 ? 0 : 1)[0]?.searchId ?? newId();
     }
-  const given = new Set(definition.rules.map(({ id }) => id));
-  const unnamed = previous.rules.filter(({ id }) => !given.has(id));
-  for (const rule of definition.rules) {
-    const known = unnamed.findIndex(({ name }) => name === rule.name);
-    if (!rule.id) rule.id = unnamed.splice(known, known < 0 ? 0 : 1)[0]?.id ?? newId();
-  }
+  for (const rule of definition.rules) rule.id ||= newId();
   return definition;
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { JsonObject } from '@bufbuild/protobuf';
+import { fromJson, type JsonObject } from '@bufbuild/protobuf';
 import { canonicalize } from 'json-canonicalize';
-import type { KeywordDefinition } from '#contracts';
+import { KeywordDefinitionSchema, type KeywordDefinition } from '#contracts';
 import type { Fault } from '#kernel';
 import { HAS_MODEL, SOURCES } from '../../config.js';
 import { readBody, type Spelling } from '../../http/body.js';
@@ -10,6 +10,7 @@ import { definitionOf, definitionView } from './definition.js';
 import { KeywordBodyDto, READ_ONLY_KEYS } from './keyword-body.dto.js';
 import { keywordChecks, type Sources } from './keyword-faults.js';
 import { modelFaults } from './model-faults.js';
+import { keepRuleIds } from './rule-ids.js';
 
 /** Keys that every keyword must have. Null cannot remove their values. */
 const REQUIRED_KEYS: readonly string[] = ['name', 'refreshIntervalSeconds', 'globalCriteria', 'sources'];
@@ -38,7 +39,7 @@ export class KeywordInput {
 
   /**
    * Applies a partial body to the existing keyword: a key that is absent in the body keeps its value; null removes the
-   * value of a key that is not required.
+   * value of a key that is not required. Rules without an id keep their ids, see `keepRuleIds`.
    * @throws Refusal `invalid` with the faults of the given keys and of the keys that depend on them. Unchanged keys
    * that need a language model have no faults.
    */
@@ -62,7 +63,9 @@ export class KeywordInput {
         );
       },
     );
-    return definitionOf(dto);
+    const definition = definitionOf(dto);
+    keepRuleIds(definition.rules, fromJson(KeywordDefinitionSchema, current).rules);
+    return definition;
   }
 }
 
