@@ -45,13 +45,14 @@ export function observationsOf(
   }));
 }
 
+/** Returns the changes of one answer, latest first: first its brands, then the answer, because brands follow from it. */
 function newsOf(question: SearchQuestion, run: Run): SourceItem[] {
   const { previous, brands } = run;
   if (!previous) return [itemOf(question, run, 'answer.created')];
   const terms = changed(previous.brands, brands, 'cited').map(({ brand, cited }) =>
     itemOf(question, run, cited ? 'term.cited' : 'term.uncited', brand),
   );
-  return [itemOf(question, run, 'answer.changed'), ...terms];
+  return [...terms.reverse(), itemOf(question, run, 'answer.changed')];
 }
 
 function itemOf({ prompt, market }: SearchQuestion, run: Run, type: AnswerEvent, brand?: string): SourceItem {

@@ -85,13 +85,13 @@ describe('several runs of a search:', () => {
     });
   });
 
-  it('a newly cited brand and a brand that is no longer cited are reported by name', async () => {
+  it('a newly cited brand and a brand that is no longer cited are reported by name, as later than the answer', async () => {
     const { read } = search();
     await read(0, undefined, answerOf('Acme.', [ACME]));
     const second = await read(24, 0, answerOf('Acme.', [['https://byron.example/', '']]));
-    expect(types(second)).toEqual(['answer.changed', 'term.uncited', 'term.cited']);
-    expect(bodies(second).map(({ brand }) => brand)).toEqual([null, 'Acme', 'Byron']);
-    const [changed, uncited] = bodies(second);
+    expect(types(second)).toEqual(['term.cited', 'term.uncited', 'answer.changed']);
+    expect(bodies(second).map(({ brand }) => brand)).toEqual(['Byron', 'Acme', null]);
+    const [, uncited, changed] = bodies(second);
     expect(Object.keys(uncited ?? {}).sort()).toEqual(Object.keys(changed ?? {}).sort());
     expect({ ...uncited, id: null, brand: null }).toEqual({ ...changed, id: null });
   });
@@ -127,7 +127,7 @@ describe('several runs of a search:', () => {
     await read(0, undefined, answerOf('Acme.'));
     const onTime = [await read(24, 0, answerOf('Byron.')), await read(48, 24, answerOf('Acme.', [ACME]))];
     const late = await read(72, 0, answerOf('Acme, Byron.', [ACME]));
-    expect(types(late)).toEqual(['answer.changed', 'answer.changed', 'term.cited', 'answer.changed']);
+    expect(types(late)).toEqual(['answer.changed', 'term.cited', 'answer.changed', 'answer.changed']);
     expect(late.items.slice(1).map(({ itemId }) => itemId)).toEqual(
       onTime.reverse().flatMap(({ items }) => items.map(({ itemId }) => itemId)),
     );
