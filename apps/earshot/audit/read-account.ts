@@ -12,6 +12,8 @@ import type { AuditInput, Fact, LedgerInTables } from './audit-input.js';
 /** Number of messages that are requested at once. */
 const PART = 1000;
 const PART_WITHIN_MS = 5_000;
+/** After this number of empty parts in a row, the server counts as not delivering. */
+const MAX_EMPTY_PARTS = 3;
 
 /**
  * Reads the input of an audit of the account from a running installation. The order of the reads matters: a charge that
@@ -104,15 +106,16 @@ async function messagesOf(
   const last = await getMessage(bus, stream, { last_by_subj: subject });
   if (!last) return found;
   const consumer = await bus.js.consumers.get(stream, { filter_subjects: subject });
-  for (let before = -1; ;) {
+  for (let empty = 0; (found.at(-1)?.seq ?? 0) < last.seq;) {
     // Counted again before each part, because messages can be deleted meanwhile.
     const waiting = (await consumer.info()).num_pending;
     if (waiting === 0) break;
-    if (before === found.length) throw new Outage('NATS', `${subject} could not be read completely`);
-    before = found.length;
+    if (empty === MAX_EMPTY_PARTS) throw new Outage('NATS', `${subject} could not be read completely`);
+    const before = found.length;
     const part = { max_messages: Math.min(waiting, PART), expires: PART_WITHIN_MS };
     for await (const message of await consumer.fetch(part))
       found.push({ seq: message.seq, data: read(message.data) });
+    empty = found.length === before ? empty + 1 : 0;
   }
   const isShort = (found.at(-1)?.seq ?? 0) < last.seq;
   if (isShort && (await getMessage(bus, stream, { seq: last.seq })))
