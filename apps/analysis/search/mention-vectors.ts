@@ -51,9 +51,12 @@ function rowOf(mention: SearchableMention, model: string, vector: Uint8Array): M
 }
 
 /**
- * Returns short decimal numbers from which ClickHouse reads the same bfloat16 values: five digits are more than a
- * bfloat16 can hold.
+ * Returns short decimal numbers from which ClickHouse reads the same bfloat16 values. ClickHouse cuts the digits that a
+ * bfloat16 cannot hold, so a number must not be nearer to zero than its value.
  */
 export function numbersOf(vector: Uint8Array): number[] {
-  return Array.from(fromBfloat16(vector), (value) => Number(value.toPrecision(5)));
+  return Array.from(fromBfloat16(vector), (value) => {
+    const rounded = Number(value.toPrecision(5));
+    return Math.abs(rounded) >= Math.abs(value) ? rounded : Number((value * 1.0001).toPrecision(5));
+  });
 }
