@@ -15,10 +15,10 @@ import { SourcesController } from '../api/sources/sources.controller.js';
 
 /**
  * The controllers of the HTTP routes that tools and resources use, and the estimate tokens. A tool calls the method of
- * the controller, so that the input of the tool is validated in the same way as a request over HTTP. Three things differ
+ * the controller, so that the input of the tool is validated in the same way as a request over HTTP. Four things differ
  * from HTTP: tools can shorten the answers, the MCP server checks the role that a tool needs before it calls the tool,
- * and an API key can have a daily limit of credits. Nest creates controllers after providers, so each controller is
- * looked up when it is used.
+ * an API key has a daily limit of credits, and creating a keyword needs an estimate token. Nest creates controllers
+ * after providers, so each controller is looked up when it is used.
  */
 @Injectable()
 export class McpRoutes {
