@@ -69,7 +69,8 @@ export type DigestAssembled = Message<"earshot.digests.v1.DigestAssembled"> & {
   periodTo: string;
 
   /**
-   * The items are the events of the keyword with a greater sequence in EVENTS than `after_sequence`, up to `cut_sequence`.
+   * The items are those of the keyword's pushed events. The sequence of each event in EVENTS is greater than
+   * `after_sequence`, and at most `cut_sequence`.
    *
    * @generated from field: int64 after_sequence = 9;
    */

@@ -124,14 +124,14 @@ export type Event = Message<"earshot.events.v1.Event"> & {
   verdicts: Verdict[];
 
   /**
-   * Priced analyses of the item; empty if there were none.
+   * The charges for readings of the item; empty if there are none.
    *
    * @generated from field: repeated earshot.events.v1.EventCharge charges = 18;
    */
   charges: EventCharge[];
 
   /**
-   * The envelope's `analysis`; absent if nothing classified the item.
+   * The envelope's `analysis`; absent if sentiment and intent were not read.
    *
    * @generated from field: earshot.events.v1.Analysis analysis = 19;
    */
