@@ -277,7 +277,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'listAuditLog',
     summary: 'List what members and keys changed',
     description:
-      'For owners. Lists every admitted request of a member or a key, newest first; reads are not listed. Entries are kept for a year. Only the keys of bodies are recorded.',
+      'For owners. Lists every admitted request of a member or a key, except reads, newest first. Entries are kept for a year. Only the keys of bodies are recorded.',
     parameters: [
       inQuery('by', 'Only changes by this member or key', ID),
       since('the first entry'),
