@@ -4,7 +4,7 @@ import { CLICKHOUSE } from '#platform';
 import { PurgedKeywords } from './purged-keywords.js';
 import { clickHouseTime } from './time-page.js';
 
-/** `retrying`: another attempt is due. `given_up`: no attempt is due, and no attempt succeeded. */
+/** `retrying`: another attempt is planned. `given_up`: no attempt is planned, and none has succeeded. */
 export const DELIVERY_STATES = ['delivered', 'retrying', 'given_up'] as const;
 
 /** The kinds of targets of a delivery. */

@@ -68,7 +68,7 @@ export const deliverySchemas: Readonly<Record<string, Schema>> = {
     endpoint: described('Address without its query, or `channel:<id>`', TEXT),
     target: described('The target. An event has one delivery for each target', target),
     state: described(
-      '`retrying`: another attempt is due. `given_up`: no attempt is due, and none has succeeded',
+      '`retrying`: another attempt is planned. `given_up`: no attempt is planned, and none has succeeded',
       oneOf(DELIVERY_STATES),
     ),
     nextAttemptAt: nullable(INSTANT),
