@@ -152,7 +152,7 @@ export const SETTINGS = {
   }),
   MCP_DAILY_CREDITS: wholeNumber({
     default: 1000,
-    desc: 'Maximum credits that one API key can spend through MCP in a UTC day. A keyword counts with the credits that it costs in one day. 0: no credits',
+    desc: 'Maximum credits that one API key can spend through MCP in a UTC day. A new keyword counts with the credits of its first checks or scans and of one day. 0: no credits',
   }),
   EGRESS_ALLOW: str({
     default: '',

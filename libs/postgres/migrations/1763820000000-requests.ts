@@ -6,7 +6,7 @@ export class Requests1763820000000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      -- The rows are lost when Postgres crashes. Then a new minute begins for all accounts.
+      -- The rows are lost when Postgres crashes. Then all accounts have their whole quota again.
       CREATE UNLOGGED TABLE request_quotas (
         account_id uuid PRIMARY KEY,
         window_start timestamptz(3) NOT NULL,
@@ -24,8 +24,8 @@ export class Requests1763820000000 implements MigrationInterface {
         request_hash bytea NOT NULL,
         -- The id of the command of the request: a gateway that repeats the request sends the same id.
         command_id uuid NOT NULL,
-        -- The gateway that runs the request. If it counted as dead meanwhile, it must not overwrite its successor's
-        -- outcome.
+        -- The id of the attempt that runs the request. A later attempt has another id, so that an earlier one cannot
+        -- overwrite its outcome.
         runner uuid NOT NULL,
         -- While the request runs: the time until which its gateway counts as alive.
         running_until timestamptz(3),

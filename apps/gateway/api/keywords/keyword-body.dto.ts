@@ -198,7 +198,7 @@ export class KeywordBodyDto extends TreatmentDto {
   @ArrayMaxSize(10)
   @LanguageTags()
   @Described(
-    'BCP 47 codes. Mentions in other languages are dropped with the reason `language`; mentions whose language was not recognised are kept',
+    'BCP 47 codes; `pt` accepts `pt-BR`, and the reverse. Mentions in other languages are dropped with the reason `language`; mentions whose language was not recognised are kept',
   )
   languages?: string[] | null;
 }
