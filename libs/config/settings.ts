@@ -101,7 +101,7 @@ export const SETTINGS = {
   }),
   HTTP_REQUEST_TIMEOUT_MS: positiveInteger({
     default: 30_000,
-    desc: 'Time limit for a whole HTTP request to arrive, in ms. A connection without traffic is closed after twice this time',
+    desc: 'Time limit for a whole HTTP request to arrive, in ms. A connection is closed if its client reads nothing of a response for twice this time',
   }),
   DATA_DIR: str({ default: '.data', desc: 'Directory of the embedded stores' }),
   NATS_URL: str({ default: '', desc: 'NATS server, nats://host:port. Default: the embedded server' }),

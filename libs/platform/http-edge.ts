@@ -27,7 +27,8 @@ export function edgeOptions(settings: EdgeSettings): FastifyHttpOptions<Server> 
     bodyLimit: MAX_BODY_BYTES,
     trustProxy: TRUST_PROXY === '' ? false : TRUST_PROXY.split(',').map((address) => address.trim()),
     requestTimeout: HTTP_REQUEST_TIMEOUT_MS,
-    // Closes a connection that has no traffic for this time, for example if the client stopped reading the response.
+    // Closes a connection that has no traffic for this time during a request, for example if the client stopped reading
+    // the response. Between requests, Fastify's own limit of 72 s applies.
     connectionTimeout: 2 * HTTP_REQUEST_TIMEOUT_MS,
     // Node checks for slow requests only at this interval; its default is 30 s.
     http: { headersTimeout, connectionsCheckingInterval: Math.min(1000, headersTimeout) },

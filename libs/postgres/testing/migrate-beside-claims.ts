@@ -10,7 +10,7 @@ export async function migrateBesideClaims(database: Database, migration: Migrati
   const [migrating, claiming] = [database.createQueryRunner(), database.createQueryRunner()];
   await migration.down(migrating);
 
-  // A claim also locks the searches first and then reads the schedule.
+  // The statements of `claiming` are those of a claim: it locks the searches first, and then reads the schedule.
   await claiming.startTransaction();
   await claiming.query('UPDATE upstream_searches SET next_due_at = now()');
   await migrating.startTransaction();
