@@ -70,7 +70,7 @@ describe('classes of mentions', () => {
     expect(classify([mention('c', 45)], ['x', 'y'], [at(0), at(90)])[0]?.confidence).toBeCloseTo(0.5, 2);
   });
 
-  it('are never a class whose name has no vector, and the other classes share the confidence', () => {
+  it('do not include a class whose name has no vector; the other classes share the confidence', () => {
     const found = classify([mention('a', 0), mention('b', 180)], ['w', 'x', 'y'], [undefined, at(0), at(90)]);
     expect(found.map((one) => [one.mentionId, one.class])).toEqual([
       ['a', 'x'],

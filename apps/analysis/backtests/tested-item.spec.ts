@@ -235,7 +235,7 @@ describe('a backtest', () => {
     ]);
   });
 
-  it('does not subtract a mention that the counts of alerts never contained, because its time is unknown or more than 90 days ago [alerts.own-time]', () => {
+  it('does not change the counts of alerts for a dropped mention whose time is unknown or more than 90 days ago [alerts.own-time]', () => {
     const definition = fromJson(KeywordDefinitionSchema, { muteRules: [{ value: 'promo', target: 'text' }] });
     const windowTo = '2026-03-04T05:06:00.000Z';
     const short = { windowFrom: '2026-03-04T05:00:00.000Z', windowTo };

@@ -27,7 +27,7 @@ describe('decisions about a mention', () => {
     });
   });
 
-  it('record that a person wants no labels, because a rule can have set labels', () => {
+  it('keep an empty list of labels, which differs from no decision about labels', () => {
     const decided = after(UNLABELLED, change({ labels: { labels: [] } }));
     expect(decided.labels).toEqual([]);
     expect(after(UNLABELLED, change({ relevance: 1 })).labels).toBeUndefined();

@@ -140,7 +140,7 @@ describe('a check', () => {
     expect(events.every(({ relevance }) => relevance === 80)).toBe(true);
   });
 
-  it('if there is a language model, reserves the maximum cost of the readings of each item that the credits cover, so that no other work can spend these credits [readings.credits]', async () => {
+  it('that can ask a language model reserves the maximum cost of the readings of each item that the credits cover, and no other work can spend these credits [readings.credits]', async () => {
     const scene = await fixture.scene({ aiEnabled: true, aiPreset: 'product-model' }, 5);
     const check = scene.check({ text: 'acme one' }, { text: 'acme two' }, { text: 'acme three' });
     const { handle } = fixture.handler(() => POSITIVE, {});

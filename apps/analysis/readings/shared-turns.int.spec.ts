@@ -129,7 +129,7 @@ describe('the lane of the language model, which all replicas share', () => {
       await database.query('UPDATE llm_lane SET next_turn = NULL');
     });
 
-    it('keeps the next slot for the request that was the first to reach a wait of one second, even if other requests ask often or have waited longer', async () => {
+    it('keeps the next slot for the first request that asks after a wait of one second, even if another request asks again with a longer wait', async () => {
       await next('infinity');
       await shared.end(held, undefined);
       expect([await begins(later, 0), await begins(later, 5_000), await begins(patient, 1_200)]).toEqual([
@@ -148,7 +148,7 @@ describe('the lane of the language model, which all replicas share', () => {
     });
   });
 
-  it('does not renew a turn if the connection to Postgres fails after the commit, so that the turn expires', async () => {
+  it('does not renew a turn if the connection to Postgres fails after the turn was committed', async () => {
     const timers = jest.spyOn(globalThis, 'setInterval');
     const [lane] = await replicas({ concurrency: 1 });
     const transaction = database.transaction.bind(database) as (work: unknown) => Promise<unknown>;

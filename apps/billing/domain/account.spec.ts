@@ -103,7 +103,7 @@ describe('API keys', () => {
       .when(add({ expiresAt: '2026-03-04T10:30:00-02:00' }))
       .then([keyCreated({ keyId: 'k2', expiresAt: '2026-03-04T12:30:00.000Z' })]));
 
-  it('can get a limit of credits through MCP, and the limit can be removed', () => {
+  it('can have a daily limit for the credits that they spend through MCP, and the limit can be removed', () => {
     const limit = (mcpDailyCredits?: number) =>
       ({ kind: 'limit-key', keyId: 'k1', mcpDailyCredits, ofMember: '' }) as const;
     const limited = (value: object) => event({ case: 'apiKeyLimited', value: { keyId: 'k1', ...value } });

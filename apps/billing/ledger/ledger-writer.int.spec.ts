@@ -127,7 +127,7 @@ describe('a ledger', () => {
     expect(await balanceOf(stores.database, accountId)).toMatchObject({ remaining: 2997, reserved: 5 });
   });
 
-  it('keeps its packs in the order in which they are spent, even if another writer continues [credits.packs-by-expiry]', async () => {
+  it('keeps its packs in the order in which they are spent, even if another writer writes the next charge [credits.packs-by-expiry]', async () => {
     const accountId = await stores.open();
     const [late, soon, never] = [newId(), newId(), newId()];
     await stores.writer.write([

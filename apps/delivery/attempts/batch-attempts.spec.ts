@@ -78,7 +78,7 @@ describe('the attempts of a batch', () => {
     expect(underWay.map(([delivery]) => delivery)).toEqual([third]);
   });
 
-  it('cannot be closed if one attempt throws, so that the whole batch is repeated', async () => {
+  it('make the close of their batch throw if one of them throws', async () => {
     const deliveries = ['a', 'b'].map(deliveryTo);
     const batch = new BatchAttempts(deliveries, queues);
     callbacks.get(deliveries[1] as Delivery)?.(new Error('broke'));

@@ -116,7 +116,7 @@ describe('the queues of endpoints', () => {
     expect((await patient)?.statusCode).toBe(200);
   });
 
-  it('report deliveries as late if their requests have run for 50 ms, or if they wait for such a request', () => {
+  it('report deliveries as late if the request of each has run for 50 ms, or waits for a request that has run for 50 ms', () => {
     const [first, second, third] = many(3) as [Delivery, Delivery, Delivery];
     for (const delivery of [first, second, third]) queues.submit(delivery, () => undefined);
     jest.advanceTimersByTime(49);

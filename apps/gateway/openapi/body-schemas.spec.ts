@@ -195,7 +195,7 @@ describe('the schema of a request body', () => {
     }
   });
 
-  it('is generated from a class with keys, limits and null as JSON Schema 2020-12 defines them', () => {
+  it('expresses the keys, the limits and null of its class in JSON Schema 2020-12', () => {
     class PartDto {
       @IsInt() @Max(3) n!: number;
     }

@@ -204,7 +204,7 @@ describe('the webhooks of the description', () => {
     ]);
   });
 
-  it('have one schema for each event type, which the value of `type` selects', () => {
+  it('have one schema for each event type, and the value of `type` selects the schema', () => {
     const { schema } = requestBody.content['application/json'];
     const envelope = (document.components.schemas as unknown as Record<string, Schema>)['Envelope'] as {
       oneOf: Schema[];

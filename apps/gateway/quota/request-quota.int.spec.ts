@@ -72,7 +72,7 @@ describe('the requests of a minute', () => {
     },
   );
 
-  it('are counted exactly for alternating requests at two gateways that give back unused leases', async () => {
+  it('are admitted exactly up to the limit if they alternate between two gateways, which give back unused leases', async () => {
     const clock = stoppedClock();
     const [one, other] = [gateway(clock), gateway(clock)];
     [one, other].forEach((quota) => quota.start());

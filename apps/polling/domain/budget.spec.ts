@@ -42,7 +42,7 @@ describe('the wait after a failure', () => {
     expect(waitAfter(of, 1, undefined, 0)).toBe(30_000);
   });
 
-  it('applies to the whole lane if the failure concerns the upstream as a whole and the backoff of the connector is `lane`, and otherwise only to the search', () => {
+  it('applies to the whole lane only if the backoff of the connector is `lane` and the failure concerns the whole upstream', () => {
     for (const kind of [
       'rate_limited',
       'unauthorized',

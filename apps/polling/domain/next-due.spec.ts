@@ -32,7 +32,7 @@ describe('the ticks of a search', () => {
     );
   });
 
-  it('in an interval of an hour are also ticks in an interval of 60 s', () => {
+  it('with an interval of an hour are also ticks of a search with an interval of 60 s, if both searches have the phase 0', () => {
     expect(nextTick(3_599_999, 3_600_000, 0) % 60_000).toBe(0);
   });
 

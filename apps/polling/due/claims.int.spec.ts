@@ -209,7 +209,7 @@ describe('a claim', () => {
     expect([left(), kinds, upstream.requests.length]).toEqual([[0], ['rate_limited'], 1]);
   });
 
-  it('of a dead holder is ended before the lane’s next holder claims, even if this takes several attempts', async () => {
+  it('of a dead holder is ended before the lane’s next holder claims, even if the first attempts to end it fail', async () => {
     const id = await stores.watch();
     await stores.due(id);
     await claimDue(stores.database, LANE, 10);

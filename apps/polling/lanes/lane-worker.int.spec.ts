@@ -170,7 +170,7 @@ describe('the work on a lane', () => {
     expect(scene.upstream.requests.length - requestsBefore).toBe(2);
   });
 
-  it('gives a read the connector’s state of the previous read, but only the key `history` if the previous read did not serve all watches of this read', async () => {
+  it('passes the connector’s state to the next read, but only the key `history` if the next read serves an additional watch', async () => {
     const often = await scene.stores.watch();
     const seldom = await scene.stores.watch();
     for (const ids of [[often, seldom], [often], [often], [often, seldom]]) {

@@ -71,7 +71,7 @@ describe('a direct lookup', () => {
     ['server_error', 'UNAVAILABLE'],
     ['quota_spent', 'UNAVAILABLE'],
   ] as const)(
-    'leaves no fact and costs nothing if it fails with %s, and is unavailable (%s) [errors.upstream]',
+    'that fails with %s leaves no fact, costs nothing, and is refused as unavailable with the code %s [errors.upstream]',
     async (kind, code) => {
       scene.lookup = () => Promise.reject(new UpstreamError(kind, 'x did what it did'));
       const before = (await facts()).length;
@@ -84,7 +84,7 @@ describe('a direct lookup', () => {
     },
   );
 
-  it('is unavailable, reserves nothing and is counted as unknown, not as blocked, if this replica does not know it', async () => {
+  it('is unavailable, reserves nothing and is counted as unknown, not as blocked, if this replica does not know its operation', async () => {
     const count = jest.spyOn(metrics.lookups, 'add');
     const reserved = await reservedAmounts();
     expect(await refusalOf(ask('likes'))).toEqual({
@@ -231,7 +231,7 @@ describe('a direct lookup', () => {
     expect(await reservedAmounts()).toHaveLength(1);
   });
 
-  it('is answered if it is sent again when the stream no longer knows its id, and publishes and reserves nothing, even if its result has changed [limits.key-24h]', async () => {
+  it('that is sent again after the stream has forgotten its id states the same cost, and publishes and reserves nothing more, even if its result has changed [limits.key-24h]', async () => {
     await scene.stores.bus.jsm.streams.update('LOOKUPS', { duplicate_window: 100_000_000 });
     const commandId = newId();
     const before = (await facts()).length;
@@ -283,7 +283,7 @@ describe('a direct lookup', () => {
     jest.restoreAllMocks();
   });
 
-  it('does not promise that it costs nothing if the stream does not acknowledge its fact, and is charged only once if it is sent again', async () => {
+  it('whose fact is not acknowledged states that it may have been charged, and is charged only once if it is sent again', async () => {
     const { store } = scene.stores;
     const publish = store.publish.bind(store);
     jest.spyOn(store, 'publish').mockImplementationOnce(async (...message) => {

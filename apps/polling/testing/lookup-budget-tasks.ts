@@ -11,7 +11,7 @@ export function lookupBudgetTasks(scene: LookupScene): void {
       [503, { 'retry-after': '600' }],
       [429, {}],
     ] as const)(
-      'is refused for a time after status %i with %j if it is counted separately; other kinds of lookups and the searches continue',
+      'that is counted separately is refused for a time after status %i with %j; other kinds of lookups and the searches continue',
       async (status, headers) => {
         await scene.restart({ lookupsApart: { requestsPerMinute: 600, burst: 10 } });
         scene.upstream.failure = { status, headers };
@@ -24,7 +24,7 @@ export function lookupBudgetTasks(scene: LookupScene): void {
       },
     );
 
-    it('does not wait while checks use up the requests if it is counted separately; eight lookups are sent at the same time', async () => {
+    it('that is counted separately does not wait while checks use up the requests; eight lookups are sent at the same time', async () => {
       scene.upstream.requestsPerMinute = 30;
       await scene.restart({ lookupsApart: { requestsPerMinute: 20, burst: 60 } });
       let answer = () => {};
@@ -42,14 +42,14 @@ export function lookupBudgetTasks(scene: LookupScene): void {
       scene.lane.stop();
     });
 
-    it('is sent while the searches wait if it is counted separately', async () => {
+    it('that is counted separately is sent while the searches wait', async () => {
       await scene.restart({ lookupsApart: { requestsPerMinute: 20, burst: 60 } });
       scene.lane.http.holdOff({ waitMs: 600_000, reason: 'the limit of x is used up' });
       expect(scene.lane.budget.blockedForMs).toBeGreaterThan(500_000);
       expect((await ask()).found).toBe(2);
     });
 
-    it('makes the whole lane wait after a 429 if it is counted with the searches', async () => {
+    it('that is counted with the searches makes the whole lane wait after a 429', async () => {
       scene.upstream.failure = { status: 429, headers: { 'retry-after': '600' } };
       expect(await refusalOf(ask('user'))).toMatchObject({ kind: 'unavailable', code: 'UNAVAILABLE' });
       scene.upstream.failure = undefined;

@@ -16,7 +16,7 @@ describe('a rule without an id', () => {
     ['is new if its name is new', [rule('', 'C', 'item')], ['']],
     ['is new if the rule with its name has another kind of condition', [rule('', 'B', 'item')], ['']],
     [
-      'is new if another rule of the body has the id',
+      'is new if another rule of the body already has the id that this rule would keep',
       [rule('a', 'Renamed', 'item'), rule('', 'A', 'item')],
       ['a', ''],
     ],

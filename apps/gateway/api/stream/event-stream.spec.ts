@@ -50,7 +50,7 @@ describe('EventStream', () => {
     stream.end();
   });
 
-  it('sends a comment line every 15 s, with the id of the last event that the filter has left out since the previous comment, if there is one [stream.comment]', () => {
+  it('sends a comment line every 15 s, and adds the id of the last event that the filter has left out since the previous comment [stream.comment]', () => {
     const { response, stream } = opened();
     jest.advanceTimersByTime(15_000);
     expect(response.text).toBe(': still connected\n\n');
@@ -62,7 +62,7 @@ describe('EventStream', () => {
     expect(response.text).toHaveLength(': still connected\n\n'.length * 3 + 'id: b2\n'.length);
   });
 
-  it('does not send the id of a left-out event after a later event was sent', async () => {
+  it('drops the id of a left-out event when a later event is sent', async () => {
     const { response, stream } = opened();
     stream.sendIdLater(() => 'old');
     await stream.send('mention', 'new', {});

@@ -125,7 +125,7 @@ describe('anthropic', () => {
     });
   });
 
-  it('pauses one of eight answers after the search, and continues if the request contains the content before the pause', async () => {
+  it('pauses one of eight answers after the search, and continues this answer if the next request contains its content', async () => {
     const turns: Message[] = [];
     for (let n = 0; n < 8; n++) {
       publishAnswer('anthropic', `Answer ${n}.`);

@@ -110,7 +110,7 @@ function expectKnownKeys(actual: unknown, known: unknown): void {
     expectSameKeys(grounding.groundingSupports[1]?.segment, knownGrounding.groundingSupports[1]?.segment);
   });
 
-  it('wrong keys are refused as recorded', async () => {
+  it('wrong API keys are refused with the recorded errors', async () => {
     const openai = recorded<{ error: Json }>('ai_answers/openai-error-401-1.json').error;
     expect((await refused<{ error: Json }>('openai')).error).toEqual({
       ...openai,
