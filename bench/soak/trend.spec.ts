@@ -20,7 +20,7 @@ it('theilSen finds the slope of a line although its last samples are outliers', 
   );
 });
 
-it('the trend compares the last five minutes with the part of the first third that follows the warm-up', () => {
+it('the trend compares the last five minutes with the first third without its warm-up', () => {
   const warming = line(0, 100).map((point) => (point.minute < 5 ? { ...point, value: 20 } : point));
   expect(trendOf(warming, 30)).toEqual({ warmUp: 20, baseline: 100, last: 100, slopePerHour: 0 });
   const growing = trendOf(line(1, 100), 30);

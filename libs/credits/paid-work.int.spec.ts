@@ -78,7 +78,7 @@ describe('paid work', () => {
     expect(await facts()).toHaveLength(1);
   });
 
-  it('fails, and the refusal says that it is not known whether the request was charged, if the stream has stored the fact without an acknowledgement', async () => {
+  it('fails if the stream does not acknowledge the stored fact; the refusal says that it is not known whether the request was charged', async () => {
     afterStored(() => {
       throw new TimeoutError();
     });

@@ -150,7 +150,7 @@ describe('executing a command', () => {
     expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBe(5);
   });
 
-  it('ignores a refusal that `read` throws if the command is a repetition', async () => {
+  it('ignores a refusal by `read` if the command is a repetition', async () => {
     const [commandId, refused] = [newId(), newId()];
     const addUnlessRefused = (id: string, read: () => Promise<undefined>) =>
       execute(scene.database, scene.store, {

@@ -55,7 +55,7 @@ describe('the event store', () => {
     expect(await store.readSince('KEYWORDS', subject(), new Date(0))).toEqual([]);
   });
 
-  it('throws an outage when it reads a subject since an instant, if the delivering server lacks the last message of the subject', async () => {
+  it('throws an outage if the server that delivers messages since an instant lacks the last message of the subject', async () => {
     const one = subject();
     const seq = await store.append(one, bytes('a'), 0, newId());
     const getMessage = () => Promise.resolve({ seq: seq + 1, time: new Date() });

@@ -50,7 +50,7 @@ it('a command that hangs does not use up the time of the loops', async () => {
   expect(finished).toBe(true);
 });
 
-it('publishes up to which message each consumer has acknowledged everything', async () => {
+it('a metric shows up to which message each consumer has acknowledged everything', async () => {
   jest.useFakeTimers(fakeOnly('setInterval', 'clearInterval'));
   const info = { num_pending: 9, num_ack_pending: 1, ack_floor: { stream_seq: 41 } };
   const jsm = {

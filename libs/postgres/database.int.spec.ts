@@ -57,7 +57,7 @@ it('a statement can take a minute by default, a transaction can be idle for thre
   });
 });
 
-it('a process that starts while another process migrates the tables waits for that process without a time limit', async () => {
+it('a starting process waits without a time limit while another process migrates the tables', async () => {
   const other = database.createQueryRunner();
   await other.query('SELECT pg_advisory_lock(7210418)');
   const opening = openDatabase(stores.databaseUrl, 'late', 2, { statementMs: WITHIN_MS });

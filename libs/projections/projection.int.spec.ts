@@ -101,7 +101,7 @@ it('a projection applies each message once, in the order of its subject, for ran
   );
 });
 
-it('a projection does not fail because of a message that cannot be read and is not applied', async () => {
+it('a projection fails because of an unreadable message only if it would apply the message', async () => {
   const strict: Projection = {
     ...log,
     read({ seq }) {

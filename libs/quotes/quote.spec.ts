@@ -46,7 +46,7 @@ describe('the price of a search', () => {
     });
   });
 
-  it('adds 2 credits per engine if answers are searched for other brands than the subject, and nothing on other sources [credits.ai-answers, estimate.ai-answers]', () => {
+  it('adds 2 credits per engine of ai_answers, and nothing on other sources, if brands other than the subject are also searched for [credits.ai-answers, estimate.ai-answers]', () => {
     expect(price({ source: 'ai_answers', coBrands: true }).creditsPerCheck).toBe(3 * (5 + 2));
     expect(price({ source: 'x', coBrands: true }).creditsPerCheck).toBe(5);
   });
@@ -171,7 +171,7 @@ describe('the quote of a day', () => {
     );
   });
 
-  it('counts a pause like running time, but as at most one check, and adds no check if a period begins without a pause', () => {
+  it('counts a pause like running time, up to one check, and adds no check between two periods without a pause', () => {
     const daily = { intervalSeconds: 86_400 };
     const periods = [
       period({ ...daily, to: at('04T03:00') }),

@@ -51,7 +51,7 @@ describe('the rules of a keyword', () => {
   });
 });
 
-it('the rules keep no long texts of items, so that they do not fill the memory', () => {
+it('the rules do not keep the long texts of items in memory', () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const heap = () => (collect(), process.memoryUsage().heapUsed);

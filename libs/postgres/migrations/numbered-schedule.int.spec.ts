@@ -127,7 +127,7 @@ it('the migration keeps the values of searches and watches, in both directions',
   });
 });
 
-it('the migration rounds a time between two seconds up, and does not keep the time at which a completed check ended', async () => {
+it('the migration rounds a due time up to a whole second, and drops the time at which a completed check ended', async () => {
   await scheduleWatches(1, 1);
   await beforeMigration(async (runner) => {
     await runner.query(

@@ -48,7 +48,7 @@ describe('the brands that an answer cites', () => {
     ['Arc', 'https://arc.net/'],
     ['Arc', 'https://the-arc-lamp.example/'],
     ['Müller Lampen', 'https://xn--mller-lampen-dlb.de/'],
-  ])('are compared with the host of the page: %s, %s', (brand, url) => {
+  ])('are found in the host of the page: %s, %s', (brand, url) => {
     expect(cited(brand, url)).toBe(true);
   });
 

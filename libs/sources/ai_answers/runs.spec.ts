@@ -85,7 +85,7 @@ describe('several runs of a search:', () => {
     });
   });
 
-  it('a newly cited brand and a brand that is no longer cited are reported by name, as later than the answer', async () => {
+  it('a newly cited brand and a brand that is no longer cited are reported by name, before the changed answer', async () => {
     const { read } = search();
     await read(0, undefined, answerOf('Acme.', [ACME]));
     const second = await read(24, 0, answerOf('Acme.', [['https://byron.example/', '']]));

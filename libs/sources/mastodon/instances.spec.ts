@@ -85,7 +85,7 @@ describe('the instances of a search on Mastodon', () => {
     expect(timelineRequests()).toBe(502);
   });
 
-  it('cause a failure of only the search that names them, if they show posts only to their own accounts', async () => {
+  it('that show posts only to their own accounts make only this search fail', async () => {
     const reading = read(withToken(), { query: 'lamp', filters: { instances: 'light.example' } }, () => ({
       status: 422,
     }));

@@ -96,7 +96,7 @@ describe('the request to Product Hunt', () => {
     expect(upstream.requests.length).toBe(1);
   });
 
-  it('is sent for the feed, which serves searches without a topic and is counted as fewer requests than one search', async () => {
+  it('for the feed names no topic; the feed serves searches without a topic, and counts as fewer requests than one search', async () => {
     const since = new Date('2026-03-04T11:00:00Z');
     const upstream = fakeUpstream('producthunt', () => ({ body: posts([post(1, SPEC_NOW)]) }));
     const fetched = await connector.feed?.read(since, fakeContext(upstream.http, { since }));
@@ -180,7 +180,7 @@ describe('signing in to Product Hunt', () => {
     ]);
   });
 
-  it('leads to an error that names the settings to check if the new token is also refused', async () => {
+  it('fails if the new token is also refused, and the error names the settings to check', async () => {
     const reading = read(
       { query: 'lamp' },
       signedIn(() => false),

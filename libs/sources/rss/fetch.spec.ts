@@ -168,7 +168,7 @@ describe('reading a feed', () => {
     expect(String(fault)).toContain(`${OTHER_URL}: rss answered 429`);
   });
 
-  describe('if all searches share the state of servers and feeds', () => {
+  describe('with the state that all searches share', () => {
     const HOST = 'https://shared.example';
     const [A, B, C] = [`${HOST}/a`, `${HOST}/b`, `${HOST}/c`];
     const at = (seconds: number) => new Date(SPEC_NOW.getTime() + seconds * 1000);

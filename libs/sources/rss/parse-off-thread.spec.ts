@@ -90,7 +90,7 @@ describe('a feed that is parsed in a separate thread', () => {
     60_000,
   );
 
-  it('is not refused for the processor time that its thread used for earlier feeds, even if this time could not be read at the beginning', async () => {
+  it('is not refused for the processor time of earlier feeds, even if the first measurement of this time failed', async () => {
     const stat = jest
       .fn(() => statWith(1_000_000))
       .mockImplementationOnce(() => {

@@ -137,7 +137,7 @@ describe('reading several servers:', () => {
     [new UpstreamError('rate_limited', 'busy', 400), [{ waitMs: 30_000, reason: 'busy' }]],
     [new UpstreamError('server_error', 'down', 503), []],
   ])(
-    'the lane waits if and only if the configured server asks Earshot to wait, whether or not another server answers: %o',
+    'the wait of the lane depends only on the configured server, not on other servers: %o',
     async (fault, waits) => {
       const hosts = ['own.example', 'a.example'];
       const { reading, heldOff } = readOf(hosts, (host) =>
