@@ -121,7 +121,7 @@ it('kill -9 of analysis at two points of an alert and at one point of a digest l
   }
 }, 90_000);
 
-it('kill -9 of keywords during a change of rules and channels, and of delivery between an alert and a digest, loses no data and creates each alert and digest only once [alerts.once, digests.exactly-once]', async () => {
+it('no data is lost, and each alert and digest is created only once, after kill -9 of keywords during a change and of delivery between an alert and a digest [alerts.once, digests.exactly-once]', async () => {
   analysis ??= await start('analysis');
   const accountId = await openAccount();
   const channelId = newId();

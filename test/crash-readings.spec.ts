@@ -69,7 +69,7 @@ const KILL_POINTS = [
   ['billing', 'billing-after-append-before-projection:1'],
 ] as const;
 
-it('kill -9 of analysis and billing at five points while events wait for the language model loses no event, changes no event and charges each reading once', async () => {
+it('while events wait for the language model, kill -9 of analysis and billing at five points loses and changes no event, and charges each reading once', async () => {
   const scene = await watchWithStep();
   simulator.faults.add({ source: 'llm', kind: 'slow', times: 0, delayMs: 20 });
   await scene.check();

@@ -282,7 +282,7 @@ it('while the model fails, six events without an agent step are published as the
   expect(stage.requests).toBeLessThan(24);
 });
 
-it('a model that was down reads events again, even if only events without an agent step can show that it answers again', async () => {
+it('a model that was down is used again when it answers, even if no new event has an agent step', async () => {
   await stage.stopAnalysis();
   await stage.startAnalysis();
   stage.addFault('429', 5, { retryAfterSeconds: 0 });

@@ -228,7 +228,7 @@ describe('a command', () => {
 });
 
 describe('the messages of a command', () => {
-  it('consist only of protobuf bytes: a service answers such a request with a Reply', async () => {
+  it('consist only of protobuf bytes: a service answers the bytes of a request with the bytes of a Reply', async () => {
     await served(
       retiring(async () => done),
       async () => {

@@ -107,7 +107,7 @@ export function insightTasks(member: Member): void {
     expect(await findingsInBothThemes(page)).toEqual([]);
   }, 90_000);
 
-  it('sees that no source of an Explore answered, or that those that answered have no posts', async () => {
+  it('sees that no source of an Explore answered, or that the sources with an answer have no posts', async () => {
     const { page } = member;
     const source = { source: 'hackernews', items: 0, warning: null };
     const explore = {
@@ -136,7 +136,7 @@ export function insightTasks(member: Member): void {
     await page.unroute('**/v1/explore/one/items*');
   }, 90_000);
 
-  it('sees all mentions of a backtest if only an alert fired, and the names of disabled rules', async () => {
+  it('sees the mentions of a backtest in which only an alert fired, with the names of disabled rules', async () => {
     const { page } = member;
     const lumora = (await call(page, 'GET', '/v1/keywords?q=Lumora')).data[0] as Json;
     const [volume, disabled] = [
@@ -188,7 +188,7 @@ export function insightTasks(member: Member): void {
     await page.unrouteAll();
   }, 90_000);
 
-  it('reads that no delivery fits the filters, and does not read that nothing was sent', async () => {
+  it('reads “No delivery with this state and keyword”, and not “Nothing was sent”, if the filters exclude all deliveries', async () => {
     const { page } = member;
     await member.open('deliveries?state=given_up');
     await page.getByText('No delivery with this state and keyword').waitFor();

@@ -139,7 +139,7 @@ describe('a rule in the form', () => {
       { channelIds: ['a', 'b', 'c', 'd', 'e'] },
     ],
   ])(
-    'offers an unchosen action that had %s, and drops the excess when it is chosen',
+    'offers an unchosen action that had %s, and drops what exceeds the limit when the action is chosen',
     (_, type, before, after) => {
       const draft = { ...newRule(), ...before };
       expect(isOffered(draft, type)).toBe(true);
@@ -159,7 +159,7 @@ describe('a rule in the form', () => {
       expect(withActions(withActions(draft, actions), draft.actions)).toEqual(draft);
   });
 
-  it('offers no action beside four others', () => {
+  it('offers no further action if it has four actions', () => {
     const draft: RuleDraft = {
       ...newRule(),
       actions: ['notify', 'mark', 'stop'],

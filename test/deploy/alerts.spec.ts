@@ -50,7 +50,7 @@ describe('the metrics', () => {
     expect(used.filter((name) => !documented.has(name))).toEqual([]);
   });
 
-  it('are all on a dashboard if docs/operations.md names them; an alert uses each metric of Earshot except the charged credits', () => {
+  it('are all on a dashboard if docs/operations.md names them; every metric of Earshot except the charged credits is also in an alert', () => {
     const shown = new Set(panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => metricsIn(expr))));
     expect([...documented].filter((name) => !shown.has(name))).toEqual([]);
     const watched = new Set(rules.flatMap(({ expr }) => metricsIn(expr)));

@@ -147,7 +147,7 @@ export function channelDigestTasks(scene: ChannelsScene): void {
       expect((await scene.setup.ada.api.get('/v1/deliveries?target=pigeon')).status).toBe(400);
     });
 
-    it('is sent as a mail with PNG charts if it is a weekly report; the report is shown at a signed address with SVG charts, and returned by the API until its keyword is purged [reports.mail, reports.page, reports.api]', async () => {
+    it('that is a weekly report is mailed with PNG charts, returned by the API, and shown with SVG charts at a signed address until its keyword is purged [reports.mail, reports.page, reports.api]', async () => {
       const made = await channel('email', { to: ['week@example.org'] });
       const [asked] = await messages(1, 'smtp', 'week@example.org');
       await browse(linkIn(mailIn(asked), 'verify'), { method: 'POST' });

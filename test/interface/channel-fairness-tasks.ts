@@ -86,7 +86,7 @@ export function channelFairnessTasks(scene: ChannelsScene): void {
       for (const { api } of tenants) for (const id of hanging) await api.delete(`/v1/channels/${id}`);
     }, 30_000);
 
-    it('do not wait for a chat of another account that does not answer or gets many messages [channels.fair]', async () => {
+    it('do not wait while chats of another account do not answer or get many messages [channels.fair]', async () => {
       const [hangs, floods] = [await chat('slack', 'hangs00001'), await chat('slack', 'floods0001')];
       scene.sim.faults.add({ source: 'slack', kind: 'hang', times: 0, path: 'hangs00001' });
       const made = await scene.bob.api.post('/v1/channels', {

@@ -159,7 +159,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       ]);
     });
 
-    it('fails if its destination no longer exists, and the channel is disabled; later messages are given up, and the keyword’s other channels get a report [channels.gone, channels.disabled-told]', async () => {
+    it('fails if its destination no longer exists; the channel is then disabled, later messages are given up, and the keyword’s other channels get a report [channels.gone, channels.disabled-told]', async () => {
       const [gone, other] = [await chat('slack', 'gone000001'), await chat('slack', 'other00001')];
       const ids = await keyword(instant(gone.id, other.id));
       const id = await event(ids);
@@ -189,7 +189,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       expect(enabled.body).toMatchObject({ state: 'active', disabledReason: null });
     });
 
-    it('that fails disables the channel if all messages of the channel have failed for 5 days [channels.gone]', async () => {
+    it('disables its channel if it fails, as all messages of the channel did in the last 5 days [channels.gone]', async () => {
       const made = await chat('slack', 'failing001');
       const ids = await keyword(instant(made.id));
       await scene.setup.database.query(

@@ -119,7 +119,7 @@ describe('GET /v1/keywords/{id}/coverage', () => {
     });
   });
 
-  it('begins later, instead of showing a gap, if the request covers more runs (consecutive checks with the same outcome) than one answer reads; a request with an earlier `until` returns the time before [coverage.windows]', async () => {
+  it('begins later if one answer cannot contain all runs (consecutive checks with the same outcome); a request with an earlier `until` returns the time before [coverage.windows]', async () => {
     const { accountId, api } = await service.tenant();
     const searches = ['flapping', 'failing', 'rare'].map((query) => ({
       overrides_enabled: true,

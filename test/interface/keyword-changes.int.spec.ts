@@ -107,6 +107,26 @@ describe('a change', () => {
     expect([answer.status, answer.body.code, answer.body.details[0].path]).toEqual([400, 'VALIDATION', key]);
   });
 
+  it('keeps the ids of rules if a body without ids changes one rule and adds another', async () => {
+    const rule = (name: string, label: string) => ({
+      name,
+      when: { kind: 'item', all: [{ field: 'vip', op: 'eq', value: true }] },
+      then: [{ type: 'mark', label }],
+    });
+    const keyword = await made({ ...full, rules: [rule('one', 'starred'), rule('two', 'starred')] });
+    const [one, two] = keyword.rules.map(({ id }: Json) => id);
+    const { body } = await patch(keyword, {
+      rules: [rule('two', 'hidden'), rule('three', 'starred'), rule('one', 'starred')],
+    });
+    expect(body.rules.map(({ id, name }: Json) => [id, name])).toEqual([
+      [two, 'two'],
+      [expect.any(String), 'three'],
+      [one, 'one'],
+    ]);
+    expect(body.rules[0].then[0].label).toBe('hidden');
+    expect([one, two]).not.toContain(body.rules[1].id);
+  });
+
   it('accepts camelCase on both paths, and snake_case only on /v1/keywords [requests.queries-camel, requests.snake-bodies]', async () => {
     const keyword = await made();
     expect((await patch(keyword, { webhook_mode: 'rules' }, 'keywords')).body.webhookMode).toBe('rules');
@@ -140,7 +160,7 @@ describe('a change', () => {
   });
 });
 
-describe('a search of a keyword that changes', () => {
+describe('a search of a changed keyword', () => {
   it.each<[string, object]>([
     ['terms', { terms: ['acme', 'rocket'] }],
     ['query', { query: 'acme rocket' }],
@@ -230,26 +250,6 @@ describe('a search of a keyword that changes', () => {
       sources: [{ ...keyword.sources[0], searches }, ...keyword.sources.slice(1)],
     });
     expect(body).toEqual({ ...keyword, resetSearches: [] });
-  });
-
-  it('keeps the ids of its rules if a body without ids changes one rule and adds another', async () => {
-    const rule = (name: string, label: string) => ({
-      name,
-      when: { kind: 'item', all: [{ field: 'vip', op: 'eq', value: true }] },
-      then: [{ type: 'mark', label }],
-    });
-    const keyword = await made({ ...full, rules: [rule('one', 'starred'), rule('two', 'starred')] });
-    const [one, two] = keyword.rules.map(({ id }: Json) => id);
-    const { body } = await patch(keyword, {
-      rules: [rule('two', 'hidden'), rule('three', 'starred'), rule('one', 'starred')],
-    });
-    expect(body.rules.map(({ id, name }: Json) => [id, name])).toEqual([
-      [two, 'two'],
-      [expect.any(String), 'three'],
-      [one, 'one'],
-    ]);
-    expect(body.rules[0].then[0].label).toBe('hidden');
-    expect([one, two]).not.toContain(body.rules[1].id);
   });
 
   it('is paused while its source is disabled, and continues when the source is enabled again', async () => {

@@ -167,8 +167,8 @@ describe('keywords that are paused for lack of credits', () => {
   });
 });
 
-describe('a keyword whose stored time of the next schedule change has passed', () => {
-  it('gets the next start or end of its schedule as this time, and does not change otherwise', async () => {
+describe('a keyword whose next schedule change is stored with a time in the past', () => {
+  it('gets the time of the next start or end of its schedule instead, and does not change otherwise', async () => {
     const ada = await service.tenant();
     const startsAt = new Date(Date.now() + 3_600_000).toISOString();
     const keyword = await made(ada, { schedule: { startsAt, endsAt: null, timezone: 'UTC' } });

@@ -211,7 +211,7 @@ describe('a read of TikTok', () => {
     expect([gap, warnings]).toEqual([true, ['tiktok reported a further page without its cursor']]);
   });
 
-  it('reads all pages of the days every six hours, because late videos are on the same pages as known videos', async () => {
+  it('reads all pages every six hours, because late videos are on the same pages as known videos', async () => {
     const known = (itemId: string) => itemId === videoId(1);
     const hoursAgo = (hours: number) => new Date(SPEC_NOW.getTime() - hours * 3_600_000).toISOString();
     const pages = () => serving([page([1], 100), page([2], 200), page([3])]);

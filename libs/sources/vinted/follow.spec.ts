@@ -63,7 +63,7 @@ describe('a new listing', () => {
     expect(following.last?.history.followed.has('old8')).toBe(true);
   });
 
-  it('is assumed for each listing if a scan contains no known listing; the scan then has a gap', async () => {
+  it('is reported as created even if the scan reads only new listings, but the scan then has a gap', async () => {
     const following = await followed(...ids(40));
     following.site.offers = [];
     following.site.put(...ids(40, 'new'));
@@ -97,7 +97,7 @@ describe('a promoted listing', () => {
     expect((await following.scan()).length).toBe(20);
   });
 
-  it('without the time of its photo is only followed; it is reported as created when it appears, not promoted, among the new listings', async () => {
+  it('is reported as created only when it is no longer promoted, if its photo has no time', async () => {
     const following = await followed('b', 'a');
     promote(following, 'paid');
     expect(await following.scan()).toEqual([]);

@@ -168,7 +168,7 @@ describe('the stored state of a search of Vinted', () => {
     expect((await read(20, 10)).gap).toBe(false);
   });
 
-  it('causes a report of all listings that the scan reads, and a gap, if it was lost and no listing was seen before', async () => {
+  it('cannot be rebuilt if no listing was seen: the next read then reports all listings that it scans, and a gap', async () => {
     const { read } = search(...Array.from({ length: 400 }, (_, n) => 400 - n));
     const fetched = await read(0, -60);
     expect([fetched.items.length, fetched.gap]).toEqual([288, true]);

@@ -176,7 +176,7 @@ describe('for any changes of listings between reads', () => {
     });
   });
 
-  it('no appearance of a listing is reported as created twice; the listings of the first read are reported only if they return; if all reads are complete, every later listing that was read is reported', async () => {
+  it('a listing of the first read is reported as created only if it returns; no appearance is reported twice; no later listing is left out if all reads are complete', async () => {
     await forAnyWorld((reads) => {
       const created = reads.flatMap((read) => newsOf(read).filter(({ kind }) => kind === 'created'));
       expect(new Set(created.map(({ itemId }) => itemId)).size).toBe(created.length);

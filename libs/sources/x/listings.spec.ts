@@ -74,7 +74,7 @@ describe('the lists of an account', () => {
     });
   });
 
-  it('need the id of a username, which is requested once and cached for an hour', async () => {
+  it('need the id of the account, which is requested once for a username and cached for an hour', async () => {
     const session = new Map<string, unknown>();
     const { lookUp, paths } = serving(page([]), session);
     await lookUp('followers', { ref: 'Ada_Lamps' });

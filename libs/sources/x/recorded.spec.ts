@@ -131,7 +131,7 @@ describe('recorded answers of x to lookups:', () => {
     expect(errors).toEqual([]);
   });
 
-  it('an edited tweet contains its versions, and the number of remaining edits even if X sends it as a text', async () => {
+  it('an edited tweet contains its versions and the number of remaining edits, even if X sends this number as a text', async () => {
     const { data } = found(await lookUp('tweets', { ids: ['1576994789110992896'] }, 'tweets-lookup-1.json'));
     if (!data) return;
     expect(data).toMatchObject([

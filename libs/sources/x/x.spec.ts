@@ -93,7 +93,7 @@ describe('the start of a search of X', () => {
     expect(await startOf({ since: ago(5_000) })).toEqual({ startTime: '2026-03-04T11:59:00Z' });
   });
 
-  it('is stored for the next search: the newest tweet of the first page of each query; it does not change if nothing is found', async () => {
+  it('is stored as the newest tweet on the first page of each query, and stays the same if a query finds nothing', async () => {
     const terms = Array.from({ length: 20 }, (_, n) => `a term of some length, number ${n}`);
     const [first = '', second = ''] = (await queries({ terms })).map((query) => query ?? '');
     const state: Record<string, unknown> = { newestIds: { [second]: tweetIdAt(ago(DAY_MS)), gone: '1' } };
