@@ -43,8 +43,8 @@ export interface ConsumerOptions {
 
 /**
  * For consumers that write events to tables. The events of one check usually arrive within 200 ms and are written
- * together. A replica writes at most two batches that are not full in a second, because each write creates a part that
- * ClickHouse has to merge.
+ * together. In one second, a replica writes at most two batches that are not full, because each write creates a part
+ * that ClickHouse has to merge.
  */
 export const FEW_WRITES = { lingerMs: 200, everyMs: 500 } as const;
 

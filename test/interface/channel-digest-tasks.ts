@@ -147,7 +147,7 @@ export function channelDigestTasks(scene: ChannelsScene): void {
       expect((await scene.setup.ada.api.get('/v1/deliveries?target=pigeon')).status).toBe(400);
     });
 
-    it('that is a weekly report is mailed with PNG charts, returned by the API, and shown with SVG charts at a signed address until its keyword is purged [reports.mail, reports.page, reports.api]', async () => {
+    it('is sent as a mail with PNG charts if it is a weekly report; the API returns the report, and a signed address shows it with SVG charts until its keyword is purged [reports.mail, reports.page, reports.api]', async () => {
       const made = await channel('email', { to: ['week@example.org'] });
       const [asked] = await messages(1, 'smtp', 'week@example.org');
       await browse(linkIn(mailIn(asked), 'verify'), { method: 'POST' });

@@ -46,7 +46,7 @@ interface Word {
 
 const WORD = /[\p{L}\p{N}](?:[\p{L}\p{N}'&+.-]*[\p{L}\p{N}+])?/gu;
 const CAPITAL = /^\p{Lu}/u;
-/** Words before the name of a place. */
+/** Words before the name of a location. */
 const AT_A_PLACE = /(?:^|\s)(?:at|in|to|from|inside|@) (?:the )?[#@]?$/u;
 const PLACE_PREPOSITIONS: ReadonlySet<string> = new Set(['at', 'in', 'to', 'inside']);
 const MAX_EVIDENCE_LENGTH = 120;
@@ -272,8 +272,8 @@ function wordsOf(plain: string, lower: string): Word[] {
 }
 
 /**
- * Returns true if there are only a possessive 's, a space or one of the characters " # @ between the word and the
- * place.
+ * Returns true if the word touches the place. Between them can be a possessive 's, a space and one of the characters
+ * " # @.
  */
 function touching(plain: string, word: Word | undefined, edge: number, side: 'before' | 'after'): boolean {
   if (word === undefined) return false;

@@ -39,7 +39,7 @@ export async function ask(context: FetchContext, key: string, request: ApiReques
   return answer;
 }
 
-/** Returns the address of a request. Reads whose addresses with an empty `key` are equal share a response. */
+/** Returns the address of a request. Reads share a response if their addresses with an empty `key` are equal. */
 export function addressOf(key: string, { path, query }: ApiRequest): string {
   return `${API}/${path}?${new URLSearchParams({ ...query, ...(key !== '' && { key }) })}`;
 }
