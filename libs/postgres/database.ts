@@ -101,7 +101,7 @@ export async function openDatabase(
       statement_timeout: statementMs,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_SECONDS * 1000,
-      // A part of `options`, because PgBouncer would refuse a separate parameter.
+      // In `options`: a separate parameter would need another entry in PgBouncer's `ignore_startup_parameters`.
       options: `${SERVER_KEEP_ALIVE} -c idle_in_transaction_session_timeout=${idleInTransactionMs}`,
     },
   });

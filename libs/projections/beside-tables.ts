@@ -99,8 +99,8 @@ async function definitionsOf(tx: Tx, schema: string, table: string): Promise<str
 }
 
 /**
- * Waits until no other transaction uses the positions of projections or these tables, and blocks all others until the
- * transaction ends.
+ * Waits until no other transaction uses these tables or the positions of projections. Then no other transaction can use
+ * them until this one ends.
  * @param waitMs maximum time for each lock, in ms. Then Postgres returns the error 55P03 (lock not available), and the
  *   rebuild gives up before Postgres looks for deadlocks
  */

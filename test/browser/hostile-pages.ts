@@ -124,7 +124,7 @@ export const harmIn = (page: Page) =>
   })()`);
 
 /**
- * Returns the texts that end outside of the window, in a part to which nobody can scroll. Texts with an ellipsis, and
+ * Returns the texts that end outside of the window, and a text if the page scrolls sideways. Texts with an ellipsis, and
  * texts in elements that can be scrolled, do not count.
  */
 export async function clippedTexts(page: Page): Promise<string[]> {

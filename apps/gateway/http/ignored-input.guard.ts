@@ -25,11 +25,12 @@ export class IgnoredInputGuard implements CanActivate {
 }
 
 /**
- * Returns the parts of the request that the handler's own decorators (`@Query()`, `@Body()`) pass to it, as numbers of
+ * Returns the parts of the request that Nest's decorators (`@Query()`, `@Body()`) pass to the handler, as numbers of
  * RouteParamtypes.
  *
- * Nest names such a parameter by its kind and position, for example `4:0`. It gives the parameters of our own decorators
- * (`@From()`) random names. A random name can begin with a digit, so only a whole number before the colon is a kind.
+ * Nest names the handler's parameters with these decorators by kind and position, for example `4:0`. It gives parameters
+ * with our own decorators (`@From()`) random names. A random name can begin with a digit, so only a whole number before
+ * the colon is a kind.
  */
 function readBy(context: ExecutionContext): ReadonlySet<number> {
   const parameters = Reflect.getMetadata(

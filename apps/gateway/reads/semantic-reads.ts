@@ -28,7 +28,7 @@ const MIN_RARE_WEIGHT = weightOf(MAX_RARE_SHARE * SAMPLE_SIZE, SAMPLE_SIZE);
  * candidates can be far from the question.
  */
 const CANDIDATES_BY_WORDS = 50;
-/** This number of the nearest mentions, or more for later pages, are read as candidates. `ranked` then ranks them. */
+/** This number of the nearest mentions, or more for large or later pages, are candidates, which `ranked` then ranks. */
 const MIN_CANDIDATES = 120;
 /**
  * Rows that are read in addition to the page, because some of the nearest mentions possibly do not pass the filters.

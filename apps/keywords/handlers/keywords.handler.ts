@@ -34,7 +34,7 @@ import { KeywordDecisions } from './keyword-decisions.js';
 /** The result of a decision that was made for an estimate, and is not stored. */
 interface TrialResult {
   admitted: Admitted;
-  /** The watches that would begin with a first check. */
+  /** The watches that would begin to run. */
   starting: readonly Watch[];
 }
 

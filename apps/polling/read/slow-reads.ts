@@ -66,7 +66,7 @@ export class SlowReads {
   }
 }
 
-/** Returns whether the read is one of servers that users name. */
+/** Returns whether the read sends requests to servers that users name. */
 export function namesServers(connector: SourceConnector, { searches }: ReservedRead): boolean {
   return searches.some(({ criteria }) => (connector.namedServers?.(criteria).length ?? 0) > 0);
 }

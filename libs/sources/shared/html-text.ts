@@ -21,9 +21,9 @@ const withAllLinks = converter(true);
 
 /**
  * Converts HTML to readable text: keeps paragraphs, decodes entities, removes scripts and images. A link becomes its
- * words, or its whole address if the words are a shortened form of the address. With `addresses`, all other words are
- * followed by the address in parentheses: "the page (https://x.example/y)". The address is left out if it is not an
- * address of HTTP, or if the words already are the address.
+ * words, or its whole address if the words are a shortened form of the address. With `addresses`, the words of any other
+ * link are followed by its address in parentheses: "the page (https://x.example/y)". The address is left out if it is
+ * not an address of HTTP, or if the words already are the address.
  */
 export function htmlToText(html: string, { addresses = false } = {}): string {
   const convert = addresses ? withAllLinks : withShownLinks;
