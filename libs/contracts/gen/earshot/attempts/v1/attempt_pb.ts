@@ -121,8 +121,8 @@ export type Attempt = Message<"earshot.attempts.v1.Attempt"> & {
   targetId: string;
 
   /**
-   * Time at which the delivery was created, ISO 8601: the times of its retries are counted from here. Empty: the same
-   * as `at`.
+   * Time at which the delivery was created, ISO 8601. No attempt is planned for more than 48 hours after this time.
+   * Empty: the same as `at`.
    *
    * @generated from field: string first_at = 17;
    */

@@ -97,8 +97,8 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   items: MatchedItem[];
 
   /**
-   * Ids of items that are stored and never reported: items of a baseline without backfill, items older than the watch,
-   * items beyond the limit of one check.
+   * Ids that are stored so that their items are never reported: items of a baseline without backfill, items older than
+   * the watch, items beyond the limit of one check.
    *
    * @generated from field: repeated string remembered_item_ids = 13;
    */

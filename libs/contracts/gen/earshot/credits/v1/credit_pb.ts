@@ -171,7 +171,7 @@ export type Charge = Message<"earshot.credits.v1.Charge"> & {
 
   /**
    * The price of the fact. If the balance was too low, the movement takes fewer credits than the price. This happens
-   * only after the reservation of the work has expired.
+   * only if the reservation of the work has expired, or for local readings, which have no reservation.
    *
    * @generated from field: double cost_credits = 8;
    */

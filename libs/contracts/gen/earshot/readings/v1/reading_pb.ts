@@ -210,7 +210,7 @@ export const ItemReadingSchema: GenMessage<ItemReading> = /*@__PURE__*/
  */
 export type ReadingAsked = Message<"earshot.readings.v1.ReadingAsked"> & {
   /**
-   * The event that is published if no answer arrives in time. It contains what was read locally.
+   * The event with what was read locally. The final event is made from it, with or without answers of the model.
    *
    * @generated from field: earshot.events.v1.Event draft = 1;
    */
