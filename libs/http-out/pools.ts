@@ -27,7 +27,7 @@ export class Pools {
       connect: this.connect,
       connections: this.connectionsPerOrigin,
       pipelining: 1,
-      // The exchange has one deadline for everything; undici's own timeouts restart with every chunk.
+      // The exchange has one deadline for everything. Each timeout of undici limits only a part.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
