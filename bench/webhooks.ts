@@ -18,6 +18,7 @@ import {
   printProgress,
   table,
   target,
+  textOption,
   type Cleanup,
 } from './harness.js';
 import { Peer } from './peer.js';
@@ -44,7 +45,7 @@ Then measures the delivery service while 10 of 100 endpoints hang. Takes about t
 const EVENTS = numberOption('events', 20_000);
 const ROUNDS = numberOption('rounds', 6);
 const HANG_ROUNDS = numberOption('hang-rounds', 3);
-const ONLY = process.argv.includes('--only') ? process.argv[process.argv.indexOf('--only') + 1] : undefined;
+const ONLY = textOption('only');
 const HEALTHY = Array.from({ length: 90 }, (_, n) => `/hook/${n}`);
 const SHAKY = Array.from({ length: 10 }, (_, n) => `/hang/${n}`);
 const WARM_UP = 10_000;
