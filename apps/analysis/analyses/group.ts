@@ -21,6 +21,8 @@ export interface MentionGroup {
 /** Two groups become one if the cosine between their mentions is on average at least this. */
 const NEAR = 0.45;
 const WORDS_IN_LABEL = 3;
+/** The key of the last group, which no other group gets. */
+const OTHER = 'other';
 
 /**
  * Puts mentions with a similar meaning into groups, the largest group first. Mentions that are not similar enough to
@@ -30,9 +32,8 @@ export function group(mentions: readonly MentionWithVector[]): MentionGroup[] {
   const clusters = clustersOf(mentions);
   const alone = clusters.filter(({ length }) => length === 1).flat();
   const named = clusters.filter(({ length }) => length > 1).map((cluster) => groupOf(cluster, mentions));
-  const groups =
-    alone.length > 0 ? [...named, { key: 'other', label: 'Other', mentionIds: idsOf(alone) }] : named;
-  return withUniqueKeys(groups);
+  const groups = withUniqueKeys(named);
+  return alone.length > 0 ? [...groups, { key: OTHER, label: 'Other', mentionIds: idsOf(alone) }] : groups;
 }
 
 /** Returns the groups: agglomerative clustering with average linkage. */
@@ -109,11 +110,12 @@ function keyOf(words: readonly string[]): string {
 }
 
 function withUniqueKeys(groups: readonly MentionGroup[]): MentionGroup[] {
-  const used = new Map<string, number>();
+  const used = new Set([OTHER]);
   return groups.map((one) => {
-    const count = (used.get(one.key) ?? 0) + 1;
-    used.set(one.key, count);
-    return count === 1 ? one : { ...one, key: `${one.key}-${count}` };
+    let { key } = one;
+    for (let n = 2; used.has(key); n += 1) key = `${one.key}-${n}`;
+    used.add(key);
+    return { ...one, key };
   });
 }
 

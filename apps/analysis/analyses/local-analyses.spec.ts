@@ -46,16 +46,34 @@ describe('groups of mentions', () => {
   });
 
   it('contain each mention only once, and have unique keys', () => {
-    const angles = fc.array(fc.integer({ min: 0, max: 359 }), { maxLength: 30 });
+    // Some topics give the same key, and some give a key with a number, or the key of the last group.
+    const topic = fc.constantFrom(undefined, 'Version', 'version!', 'Version 2', 'Other', 'Other 2');
+    const placed = fc.array(fc.record({ degrees: fc.integer({ min: 0, max: 359 }), topic }), {
+      maxLength: 30,
+    });
     fc.assert(
-      fc.property(angles, (all) => {
-        const found = group(all.map((degrees, n) => mention(String(n), degrees, 'the same words')));
+      fc.property(placed, (all) => {
+        const found = group(
+          all.map(({ degrees, topic: named }, n) => ({
+            ...mention(String(n), degrees, 'the same words'),
+            topic: named,
+          })),
+        );
         expect(found.flatMap(({ mentionIds }) => mentionIds).sort()).toEqual(
           all.map((_, n) => String(n)).sort(),
         );
         expect(new Set(found.map(({ key }) => key)).size).toBe(found.length);
       }),
     );
+  });
+
+  it('keep the key "other" for the mentions that are not similar to others, even if a topic has this name', () => {
+    const about = (id: string, degrees: number) => ({ ...mention(id, degrees), topic: 'Other' });
+    const found = group([about('a', 0), about('b', 5), mention('c', 180)]);
+    expect(found.map(({ key, mentionIds }) => [key, mentionIds.sort()])).toEqual([
+      ['other-2', ['a', 'b']],
+      ['other', ['c']],
+    ]);
   });
 });
 
