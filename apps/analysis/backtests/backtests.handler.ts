@@ -13,7 +13,6 @@ import { COMMANDS } from '#messaging';
 import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
 import { CommandPattern } from '#transport';
-import { itemRulesOf } from '#rules';
 import { backtestPage } from './backtest-page.js';
 import { BacktestSummary } from './backtest-summary.js';
 import { StoredMentions, type BacktestWindow } from './stored-mentions.js';
@@ -24,10 +23,7 @@ const DAY_MS = 86_400_000;
 const MAX_DAYS = 90;
 /** Maximum number of mentions that are tested: the newest of the window. */
 const MAX_ITEMS = 200_000;
-/**
- * Maximum number of mentions that are tested, if the title or the body of each must be embedded. This takes two
- * milliseconds for each mention.
- */
+/** Maximum number of mentions that are tested if each must be embedded. This takes two milliseconds for each mention. */
 const MAX_EMBEDDED_ITEMS = 5_000;
 /** The pages of a backtest can be read for this time. */
 const KEPT_HOURS = 24;
@@ -142,7 +138,7 @@ export class BacktestsHandler {
     const definition = fromJson(KeywordDefinitionSchema, row.definition, { ignoreUnknownFields: true });
     const window = { accountId, keywordId, since: row.since, until: row.until };
     const after = afterId === '' ? undefined : { at: afterAt, id: afterId };
-    const together = onlyFired && !embeds(definition) ? SEARCHED_TOGETHER : limit + 1;
+    const together = onlyFired && !this.mentions.embedsEach(definition) ? SEARCHED_TOGETHER : limit + 1;
     return backtestPage(this.mentions.testNewestFirst(window, definition, after, together), limit, onlyFired);
   }
 
@@ -158,7 +154,8 @@ export class BacktestsHandler {
 
   /** Returns a window with at most as many mentions as a backtest tests: if there are more, the window begins later. */
   private async limited(window: BacktestWindow, definition: KeywordDefinition): Promise<BacktestWindow> {
-    const at = await this.mentions.timeAtOffset(window, embeds(definition) ? MAX_EMBEDDED_ITEMS : MAX_ITEMS);
+    const max = this.mentions.embedsEach(definition) ? MAX_EMBEDDED_ITEMS : MAX_ITEMS;
+    const at = await this.mentions.timeAtOffset(window, max);
     return at === undefined
       ? window
       : { ...window, since: new Date(Date.parse(`${at.replace(' ', 'T')}Z`) + 1) };
@@ -178,14 +175,6 @@ export class BacktestsHandler {
     );
     if (stored.length === 0) throw Refusal.notFound('keyword');
   }
-}
-
-/**
- * Returns whether a rule compares the meaning of the title alone or of the body alone. If so, each mention is embedded.
- * For the whole text, the stored vectors are used.
- */
-function embeds({ rules }: KeywordDefinition): boolean {
-  return itemRulesOf(rules).similarTo.some(({ field }) => field !== 'text');
 }
 
 /** Gives an id to each rule that has none, because the backtest counts by the ids of rules. */

@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { selectRows, type ClickHouseClient } from '#clickhouse';
 import type { KeywordDefinition } from '#contracts';
-import { toBfloat16 } from '#embeddings';
+import { toBfloat16, type Embedder } from '#embeddings';
 import { CLICKHOUSE } from '#platform';
 import { itemRulesOf } from '#rules';
+import { EMBEDDER } from '../config.js';
 import { LOCAL_MODEL } from '../readings/local-reader.js';
 import { Similarities } from '../rules/similarities.js';
 import { TESTED_COLUMNS, testedItem, type TestedItem, type TestedRow } from './tested-item.js';
@@ -37,7 +38,17 @@ export class StoredMentions {
   constructor(
     @Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient,
     private readonly similarities: Similarities,
+    @Inject(EMBEDDER) private readonly embedder: Pick<Embedder, 'model'>,
   ) {}
+
+  /**
+   * Returns whether a test of these rules embeds each mention. Rules compare vectors of the local model. Such vectors
+   * are stored only for the whole text, and only if the installation also searches with the local model.
+   */
+  embedsEach({ rules }: KeywordDefinition): boolean {
+    const hasVectors = this.embedder.model === LOCAL_MODEL.embedding;
+    return itemRulesOf(rules).similarTo.some(({ field }) => field !== 'text' || !hasVectors);
+  }
 
   /**
    * Returns the time of the mention that has exactly `count` newer mentions in the window; undefined if the window has
