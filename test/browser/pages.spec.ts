@@ -80,6 +80,20 @@ describe('the pages of the dashboard', () => {
     },
   );
 
+  it('say that sign-up is off, and offer no form, even if there is no account and the address contains a code', async () => {
+    const { page } = await openPage(dashboard.installation.browser);
+    await page.route('**/v1/auth/options', async (route) => {
+      const options = (await (await route.fetch()).json()) as object;
+      await route.fulfill({ json: { ...options, signUp: 'off', isFirst: true } });
+    });
+    await dashboard.visit(page, 'sign-up#code=abcd');
+    await page.getByRole('heading', { name: 'Sign-up is off' }).waitFor();
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Create an account' }).count()).toBe(0);
+    await page.context().close();
+  });
+
   it('load less than 200 kB of compressed JavaScript for the first view', () => {
     for (const [path, bytes] of weights)
       print(`${(bytes / 1000).toFixed(0).padStart(5)} kB of JavaScript, gzip  /${path}`);

@@ -18,7 +18,7 @@ export function Component() {
   });
   const options = useQuery(signUpOptions);
   // Nobody can sign in to an installation without an account.
-  if (options.data?.isFirst) return <Navigate to="/sign-up" replace />;
+  if (options.data?.isFirst && options.data.signUp !== 'off') return <Navigate to="/sign-up" replace />;
   return (
     <SignPage title="Sign in">
       <form onSubmit={form.onSubmit(() => signingIn.mutate())}>

@@ -17,7 +17,7 @@ export function Component() {
   const fragment = useFragment();
   const { data: options } = useQuery(signUpOptions);
   const isInvited = fragment.has('code');
-  if (options?.signUp === 'off' && !options.isFirst && !isInvited)
+  if (options?.signUp === 'off')
     return (
       <SignPage title="Sign-up is off">
         <Stack>
