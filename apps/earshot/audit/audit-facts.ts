@@ -44,10 +44,10 @@ export function auditFacts(
     else faults.push(`${nameOf(charge)} was charged ${charge.costCredits}, but there is no such fact`);
   }
   const notes = [
-    [pending, 'facts are not charged yet: billing is behind'],
-    [old, 'charges belong to facts that the streams no longer keep'],
-    [purged, 'charges belong to purged keywords, whose facts were deleted'],
-  ].flatMap(([count, text]) => (count ? [`${count} ${text}`] : []));
+    [pending, 'facts that are not charged yet, because billing is behind'],
+    [old, 'charges of facts that the streams no longer keep'],
+    [purged, 'charges of purged keywords, whose facts were deleted'],
+  ].flatMap(([count, text]) => (count ? [`${text}: ${count}`] : []));
   return { faults, notes, charges: charges.size };
 }
 

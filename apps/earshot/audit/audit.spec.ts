@@ -109,7 +109,7 @@ describe('the audit of a faulty account', () => {
     const facts = [...input.facts, factOf(cause(4), 101)];
     expect(audit({ ...input, facts })).toMatchObject({
       agrees: true,
-      notes: ['1 facts are not charged yet: billing is behind'],
+      notes: ['facts that are not charged yet, because billing is behind: 1'],
     });
     const followed = { ...input.followed, CHECKS: 101 };
     expect(faultsOf({ ...input, facts, followed })).toEqual([
@@ -123,12 +123,12 @@ describe('the audit of a faulty account', () => {
     expect(faultsOf(input)).toEqual([fault]);
     expect(audit({ ...input, existing: new Set() })).toMatchObject({
       faults: [],
-      notes: ['1 charges belong to purged keywords, whose facts were deleted'],
+      notes: ['charges of purged keywords, whose facts were deleted: 1'],
     });
     const keptSince = { ...input.keptSince, CHECKS: Date.parse('2026-03-01T01:30:00.000Z') };
     expect(audit({ ...input, keptSince })).toMatchObject({
       faults: [],
-      notes: ['1 charges belong to facts that the streams no longer keep'],
+      notes: ['charges of facts that the streams no longer keep: 1'],
     });
     expect(faultsOf({ ...input, chargedBefore: 11 })).toEqual([]);
   });
