@@ -211,6 +211,37 @@ describe('a keyword', () => {
     expect(to(15, 10).events.at(-1)).toMatchObject({ case: 'keywordPaused', value: { stopped: false } });
   });
 
+  it('does not need the price of a first check again for a watch that continues after a change of another search', () => {
+    const backfilled = { backfill: true, creditsPerCheck: 1, firstScanCredits: 100 };
+    const old = watch('w1', 'a', backfilled);
+    const other = watch('w2', 'b', { searchId: 't', creditsPerCheck: 1 });
+    const created = run(nothingYet, {
+      kind: 'create-keyword',
+      definition: definition('Acme'),
+      watches: [old, other],
+      scheduled: true,
+      creditsRemaining: 200,
+    }).state;
+    const planned = [
+      watch('n1', 'a', backfilled),
+      watch('n2', 'c', { searchId: 't', creditsPerCheck: 3, firstScanCredits: 3 }),
+    ];
+    const afterPause = (creditsNeeded: number) =>
+      run(
+        run(created, pause('insufficient_credits', creditsNeeded)).state,
+        change({
+          definition: definition('B'),
+          searches: reconcile(planned, [old, other]),
+          expectedVersion: 2,
+          creditsRemaining: 0,
+        }),
+      ).state;
+    // An ordinary check could not be paid: only the new search is more expensive.
+    expect(afterPause(1)).toMatchObject({ pauses: { creditsNeeded: 3 } });
+    // The first check of the old watch could not be paid.
+    expect(afterPause(100)).toMatchObject({ pauses: { creditsNeeded: 100 } });
+  });
+
   it('can contain a search twice after a change if the source is disabled', () => {
     const duplicates = [
       watch('n1', 'b', { searchId: 'x', disabled: true }),

@@ -36,7 +36,11 @@ export function resume({ reasons, creditsRemaining }: ResumeCommand, state: Keyw
 
 /**
  * If a keyword is paused for lack of credits and its searches have changed, computes again how many credits the keyword
- * needs: the price of its most expensive first check. If the account has these credits, removes this reason of the pause.
+ * needs: the price of its most expensive next check. If the account has these credits, removes this reason of the pause.
+ *
+ * Nothing in the state shows whether a watch has had its first check, whose price can be much higher. So a watch that
+ * continues needs at most the credits that were missing before. If this is too low, its first check pauses the keyword
+ * again.
  * @param watches the watches after the change
  * @throws Refusal like `pause`
  */
@@ -48,9 +52,13 @@ export function updateCreditsNeeded(
   const { pauses } = requireAlive(state);
   const reason = 'insufficient_credits';
   if (!pauses.reasons.includes(reason)) return [];
-  const needs = watches.map((watch) =>
-    watch.disabled ? 0 : watch.firstScanCredits || watch.creditsPerCheck,
-  );
+  const continues = new Set(state.status === 'keyword' ? state.watches.map(({ watchId }) => watchId) : []);
+  const needs = watches
+    .filter(({ disabled }) => !disabled)
+    .map(({ watchId, firstScanCredits, creditsPerCheck }) => {
+      const price = firstScanCredits || creditsPerCheck;
+      return continues.has(watchId) ? Math.min(price, pauses.creditsNeeded) : price;
+    });
   const creditsNeeded = Math.max(0, ...needs);
   if (creditsNeeded <= creditsRemaining)
     return resume({ kind: 'resume', reasons: [reason], creditsRemaining }, state);
