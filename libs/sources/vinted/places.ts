@@ -27,10 +27,12 @@ export interface KnownList {
   whole: boolean;
 }
 
-/** True if a scan has reached the previous list, so that there are no new listings below. */
+/**
+ * True if a scan has reached the previous list, so that there are no new listings below. If the previous list has fewer
+ * than `MIN_KEPT_ORDER` listings, this is never true: all of them can be at the top, with new listings below.
+ */
 export function reachesKnownList(known: KnownList, scanned: readonly string[]): boolean {
-  const wanted = Math.min(MIN_KEPT_ORDER, known.order.length);
-  return wanted > 0 && inOldOrder(ranksOf(known.order), scanned).length >= wanted;
+  return inOldOrder(ranksOf(known.order), scanned).length >= MIN_KEPT_ORDER;
 }
 
 /**
