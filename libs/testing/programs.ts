@@ -44,18 +44,23 @@ export function programEnv(stores: IsolatedStores, more: NodeJS.ProcessEnv = {})
   };
 }
 
-/** Starts the built program of a service and waits until it is ready. */
+/**
+ * Starts the built program of a service and waits until it is ready.
+ * @throws Error if the program exits before it is ready (with its output), or is not ready within a minute
+ */
 export async function startProgram(name: ServiceName | 'earshot', env: NodeJS.ProcessEnv): Promise<Program> {
   const program = beginProgram(name, env, await freePort());
-  await until(
+  const { child, url } = program;
+  const state = await until(
     `${name} is ready`,
     async () => {
-      if (program.child.exitCode !== null) throw new Error(`${name} ended: ${program.output()}`);
-      return isReady(program.url, env['OPERATIONS_TOKEN']);
+      if (child.exitCode !== null || child.signalCode !== null) return 'ended';
+      return (await isReady(url, env['OPERATIONS_TOKEN'])) && 'ready';
     },
     // Twelve programs that start at the same time on two cores need a long time.
     60_000,
   );
+  if (state === 'ended') throw new Error(`${name} ended before it was ready: ${program.output()}`);
   return program;
 }
 
