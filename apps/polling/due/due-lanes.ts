@@ -15,7 +15,7 @@ export function dueLanes(database: Database): SharedQuery {
   });
 }
 
-/** Returns the milliseconds until the next multiple of `tickMs`, which is the same moment for all lanes. */
-export function untilNextTick(tickMs: number): number {
-  return tickMs - (Date.now() % tickMs);
+/** Returns the milliseconds until the next multiple of `everyMs`, so that all lanes query at the same moment. */
+export function untilNextQuery(everyMs: number): number {
+  return everyMs - (Date.now() % everyMs);
 }

@@ -42,15 +42,15 @@ export class LaneWork {
     this.lookups = new LookupWorker(strategy, bus, database, store, log);
   }
 
-  /** Starts the work on the lane. `tickMs`: time between two queries for due work. */
-  begin(lane: Lane, tickMs: number): WorkOnLane {
+  /** Starts the work on the lane. `queryEveryMs`: time between two queries for due work. */
+  begin(lane: Lane, queryEveryMs: number): WorkOnLane {
     const worker = new LaneWorker(
       lane,
       this.database,
       this.due,
       this.recorder,
       systemClock,
-      tickMs,
+      queryEveryMs,
       this.log,
     );
     worker.start();
@@ -64,7 +64,7 @@ export class LaneWork {
           this.database,
           this.store,
           this.log,
-          tickMs,
+          queryEveryMs,
         )
       : undefined;
     explores?.start();

@@ -5,7 +5,7 @@ import type { Clock } from '#kernel';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import { Claims } from '../due/claims.js';
-import { untilNextTick } from '../due/due-lanes.js';
+import { untilNextQuery } from '../due/due-lanes.js';
 import type { SharedQuery } from '../due/shared-query.js';
 import { postpone, releaseLane, settleIdle, type DueSearch } from '../due/due-work.js';
 import { planReads, type PlannedRead } from '../read/read-upstream.js';
@@ -65,7 +65,7 @@ export class LaneWorker {
     private readonly due: SharedQuery,
     private readonly recorder: CheckRecorder,
     private readonly clock: Clock,
-    private readonly tickMs: number,
+    private readonly queryEveryMs: number,
     private readonly log: Logger,
   ) {
     this.queue = new PQueue({ concurrency: lane.concurrency });
@@ -102,12 +102,12 @@ export class LaneWorker {
         if (!this.hasLane) await releaseLane(this.database, this.lane.name);
         this.hasLane = true;
         await this.claims.retryReleases();
-        if ((await this.claimDue()) === 0) await this.pause(untilNextTick(this.tickMs));
+        if ((await this.claimDue()) === 0) await this.pause(untilNextQuery(this.queryEveryMs));
         this.queue.concurrency = this.lane.concurrency;
         await this.waitForRoom();
       } catch (error) {
         this.log.error({ err: error, lane: this.lane.name }, 'due work could not be claimed');
-        await this.pause(this.tickMs);
+        await this.pause(this.queryEveryMs);
       }
     }
   }
@@ -125,7 +125,7 @@ export class LaneWorker {
       await Promise.race([this.queue.onSizeLessThan(enough), stopped]);
       done.abort();
     }
-    if (this.queue.size > 0) await this.pause(this.tickMs);
+    if (this.queue.size > 0) await this.pause(this.queryEveryMs);
   }
 
   /** True while no read waits or runs. */
