@@ -70,7 +70,10 @@ export interface Kept {
 export interface Rebuildable {
   /** Tables that are rebuilt. A table comes before the tables that it refers to. */
   tables: readonly string[];
-  /** Tables that `apply` writes and that contain more than the stream. A rebuild does not change them. */
+  /**
+   * Tables that `apply` writes and that contain more than the stream. A rebuild keeps their rows, and only applies the
+   * messages that no replica has applied yet.
+   */
   untouched?: readonly string[];
   /** Data that the stream does not determine or no longer contains. It is copied from the old rows. */
   kept?: readonly Kept[];

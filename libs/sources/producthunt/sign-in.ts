@@ -11,7 +11,7 @@ export interface ProducthuntSettings {
   clientSecret: string;
 }
 
-/** Returns the settings to check if a sign-in is refused. */
+/** Returns the names of the settings that contain the credentials. The error of a refused sign-in names them. */
 export function settingsInUse({ token }: ProducthuntSettings): string {
   return token === ''
     ? 'SOURCE_PRODUCTHUNT_CLIENT_ID and SOURCE_PRODUCTHUNT_CLIENT_SECRET'

@@ -18,7 +18,7 @@ export interface KindTexts {
   name: string;
   /** The fields of the form; empty for email, whose form has only a list of addresses. */
   fields: readonly Field[];
-  /** What to check if the service answers a message with 404. */
+  /** Names what the user should check after the service has answered a message with 404. */
   unknownAddress?: string;
 }
 

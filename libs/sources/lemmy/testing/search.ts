@@ -14,7 +14,6 @@ export const NOTHING = { posts: [], comments: [], items: [] };
 
 interface SearchOptions {
   version?: string;
-  host?: string;
   more?: Partial<FetchContext>;
   answer?: (path: string, host: string) => FakeAnswer;
 }
