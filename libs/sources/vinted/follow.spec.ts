@@ -55,6 +55,16 @@ describe('a new listing', () => {
     expect(await following.scan()).toEqual(['created x']);
   });
 
+  it('is reported if it is far below the known listings of a short list, because all of these have moved to the top', async () => {
+    const following = await followed('c', 'b', 'a');
+    following.site.put(...ids(8, 'new'));
+    for (const id of ['a', 'b', 'c']) following.site.bump(id);
+    expect(await following.scan()).toEqual(
+      expect.arrayContaining(ids(8, 'new').map((id) => `created ${id}`)),
+    );
+    expect(following.last?.gap).toBe(false);
+  });
+
   it('is distinguished from an old listing that moved up because another listing is gone', async () => {
     const following = await followed(...ids(40));
     following.site.take('old0');
