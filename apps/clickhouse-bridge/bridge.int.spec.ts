@@ -79,7 +79,7 @@ it('the engine behind the bridge can select and insert, but has no rights for fi
 });
 
 describe('separate requests', () => {
-  it('share no settings: the deduplication token of one insert does not suppress the next insert', async () => {
+  it('share no settings: the deduplication token of one insert does not apply to a later insert without a token', async () => {
     await client.command({
       query:
         'CREATE TABLE once (n UInt8) ENGINE = MergeTree ORDER BY n SETTINGS non_replicated_deduplication_window = 100',
@@ -265,9 +265,9 @@ describe('authentication', () => {
   });
 
   it.each([
-    ['refuses a page that used another host name of this machine', { host: 'evil.example' }],
-    ['refuses a page in a browser', { origin: 'http://localhost:8080' }],
-    ['refuses a page with the origin null', { origin: 'null' }],
+    ['refuses a request with the host name of a foreign page', { host: 'evil.example' }],
+    ['refuses a request of a page in a browser', { origin: 'http://localhost:8080' }],
+    ['refuses a request of a page with the origin null', { origin: 'null' }],
   ])('%s', async (_, headers) => {
     expect(await ask('/?query=SELECT+1', { auth: right, headers })).toMatchObject({
       status: 403,

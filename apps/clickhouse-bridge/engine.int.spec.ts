@@ -7,7 +7,8 @@ import { fromEngineError } from './clickhouse-exception.js';
 import { engineOptions } from './engine-config.js';
 import { Engine } from './engine.js';
 
-// Tests, without the checks of the bridge, which statements chDB itself refuses because of the rights of its only user.
+// This spec does not use the checks of the bridge: it tests what chDB itself refuses. The only user of chDB has few
+// rights.
 
 const directory = mkdtempSync(join(tmpdir(), 'engine-'));
 const secret = join(directory, 'secret.tsv');

@@ -8,7 +8,7 @@ const START = Date.UTC(2026, 0, 5);
 const VOLUME: AlertCondition = { kind: 'volume', window: '1h', min: 5, multiple: 3 };
 
 describe('a rule', () => {
-  it('fires at most once in 60 minutes, and never while its episode is open, however late its windows reach their level [alerts.episode, alerts.quiet]', () => {
+  it('fires at most once in 60 minutes, and never while its episode is open, even if its windows reach their level late [alerts.episode, alerts.quiet]', () => {
     const evaluation = fc.record({
       step: fc.integer({ min: 0, max: 40 }),
       late: fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 5 }),

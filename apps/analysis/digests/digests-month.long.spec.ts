@@ -81,7 +81,7 @@ function itemsOfMonth(): Item[] {
   return items.sort((a, b) => a.at - b.at);
 }
 
-/** Fails after about one of fifty appends: then the digest is stored, but its turn is not. */
+/** Fails after about one of fifty appends: then the digest is stored, but its row in `digest_turns` is not updated. */
 class FailingStore extends EventStore {
   failures = 0;
   override async append(...args: Parameters<EventStore['append']>): Promise<number> {

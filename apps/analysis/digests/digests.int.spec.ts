@@ -59,7 +59,7 @@ it('each item is in exactly one digest of each mode while several replicas run, 
   });
 });
 
-it('after a crash between storing a digest and storing its turn, the stored digest is used [digests.exactly-once]', async () => {
+it('after a crash between storing a digest and updating its row in `digest_turns`, the stored digest is used [digests.exactly-once]', async () => {
   const scene = await fixture.scene('hourly');
   await scene.publish(scene.event('one'));
   const due = nextDue('hourly', ZONE, NOW);
@@ -74,7 +74,8 @@ it('after a crash between storing a digest and storing its turn, the stored dige
   );
   const cut = await new EventsProgress(fixture.bus).lastSeq();
   const [before] = await fixture.assembly().assemble([{ turn: turn!, appliedSeq: cut }], due);
-  // The digest was stored, but its turn was not. Meanwhile there are more items, and the next digest is due.
+  // The digest is stored, but its row in `digest_turns` is not updated. Then more items arrive, and the next digest is
+  // due.
   await scene.publish(scene.event('two'));
   const [again] = await fixture.assembly().assemble([{ turn: turn!, appliedSeq: cut + 1 }], due + HOUR_MS);
   expect(again).toEqual(before);

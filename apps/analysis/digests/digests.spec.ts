@@ -47,7 +47,7 @@ describe('the time at which a digest is due', () => {
     );
   });
 
-  it('is the first due time after the given time, and comes directly after the last due time [digests.times, digests.dst]', () => {
+  it('is the first due time after the given time; `lastDue` returns the latest due time that is not later than the given time [digests.times, digests.dst]', () => {
     fc.assert(
       fc.property(
         modes,

@@ -31,7 +31,7 @@ describe('the period that a check covers', () => {
     expect(period({ failure: { kind: 'timeout' } })).toBeUndefined();
   });
 
-  it('begins at the oldest item of a first check, but is empty if the check did not store all items, or if its source has no history, as RSS [alerts.first-scan]', () => {
+  it('begins at the oldest item of a first check, but is empty if the check did not store all items, or if the lists of its source do not show how far back they go, for example in RSS [alerts.first-scan]', () => {
     expect(period({ baseline: true, windowFrom: '' })).toEqual([-90, 60]);
     expect(period({ baseline: true, windowFrom: '', rememberedItemIds: ['c'] })).toEqual([60, 60]);
     expect(period({ baseline: true, windowFrom: '', source: 'rss' })).toEqual([60, 60]);

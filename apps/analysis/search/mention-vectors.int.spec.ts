@@ -14,7 +14,7 @@ it('ClickHouse reads the same bfloat16 values from the numbers of a vector', asy
   await clickhouse.command({
     query: 'CREATE TABLE vectors (v Array(BFloat16)) ENGINE = MergeTree ORDER BY tuple()',
   });
-  // All values from 2 ** -20 to 2, and their negatives: the numbers of a vector of length 1.
+  // All values from 2 ** -20 to almost 2, and their negatives. The numbers of a vector of length 1 are at most 1.
   const bits = Array.from({ length: 0x4000 - 0x3580 }, (_, n) => 0x3580 + n);
   const vector = new Uint8Array(Uint16Array.from([...bits, ...bits.map((one) => one | 0x8000)]).buffer);
   await insertRows(clickhouse, 'vectors', [{ v: numbersOf(vector) }]);

@@ -54,7 +54,10 @@ export class ChecksUnderTest {
     await this.stores.drop();
   }
 
-  /** Returns the handler with a reader that returns `answer`, and the requests that the reader gets. */
+  /**
+   * Returns the handler with a reader that returns `answer`, the requests that the reader gets, and `handle`, which
+   * passes one check to the handler.
+   */
   handler(answer: (request: ReadRequest) => LocalReading = () => POSITIVE, llm?: object) {
     const asked: ReadRequest[] = [];
     const reader = {

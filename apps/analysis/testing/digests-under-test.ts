@@ -160,7 +160,7 @@ export class DigestScene {
     );
   }
 
-  /** Runs the loop until no turn of the keyword is due at this time (ms). */
+  /** Runs the loop until no digest of the keyword is due at this time (ms). */
   async run(at: number, ...replicas: DigestsLoop[]): Promise<void> {
     await until('the digests are assembled', async () => {
       await Promise.all(

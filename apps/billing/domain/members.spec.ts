@@ -183,7 +183,7 @@ describe('a member', () => {
       .then({ kind: 'not-found', paths: [] });
   });
 
-  it('gets a new password only if the sender knew the current password', () => {
+  it('gets a new password only if `isCurrentHash` accepts the stored hash of the current password', () => {
     const changePassword = (known: string): AccountCommand => ({
       kind: 'change-password',
       memberId: 'ada',

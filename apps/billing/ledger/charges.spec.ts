@@ -66,7 +66,7 @@ describe('the charge of a check', () => {
   ])('does not exist for a %s', (_, more) => expect(check(more).causes).toEqual([]));
 });
 
-it('an event has one charge for each reading that costs credits', () => {
+it('an event has one charge for each reading or agent step that costs credits', () => {
   const event = create(EventSchema, {
     eventId: 'event',
     accountId: 'account',

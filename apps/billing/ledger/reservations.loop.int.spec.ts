@@ -95,10 +95,10 @@ it('a reservation is kept if its work was finished only a moment ago', async () 
 });
 
 it.each([
-  ['a fact that cannot be charged', 4],
-  ['a stream that cannot be read', 'an error'],
+  ['while a fact of a stream cannot be charged', 4],
+  ['while a stream cannot be read', 'an error'],
 ] as const)(
-  '%s keeps only the reservations of its own stream, and those without a stream',
+  '%s, only the reservations of this stream and those without a stream are kept',
   async (_, state) => {
     // Separate from `billing`, whose service also runs this loop.
     const spec = await openSpecDatabase();

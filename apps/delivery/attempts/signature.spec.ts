@@ -41,7 +41,7 @@ describe('the signature of a delivery', () => {
     expect(headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
   });
 
-  it('has one part for each secret, and each part is computed as the interface specification says', () => {
+  it('has one part for each secret, and each part is computed as docs/api.md and Standard Webhooks describe', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.uuid(), fc.nat(), fc.integer({ min: 1, max: 2 }), (body, id, t, n) => {
         const secrets = Array.from({ length: n }, newSigningSecret);

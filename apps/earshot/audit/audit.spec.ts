@@ -104,7 +104,7 @@ describe('the audit of a correct account', () => {
 });
 
 describe('the audit of a faulty account', () => {
-  it('finds a fact that was never charged, and calls the fact pending until billing has read it', () => {
+  it('finds a fact that was never charged, but only notes that billing is behind if billing has not read the fact yet', () => {
     const input = healthy();
     const facts = [...input.facts, factOf(cause(4), 101)];
     expect(audit({ ...input, facts })).toMatchObject({
@@ -117,7 +117,7 @@ describe('the audit of a faulty account', () => {
     ]);
   });
 
-  it('finds a charge without a fact, unless the fact is too old, was purged, or arrived during the audit', () => {
+  it('finds a charge without a fact, unless the fact is too old or was purged, or the charge was stored during the audit', () => {
     const input = { ...healthy(), facts: healthy().facts.slice(1) };
     const fault = `check ${cause(1).reference} on reddit at 2026-03-01T01:00:00.000Z was charged 2, but there is no such fact`;
     expect(faultsOf(input)).toEqual([fault]);
