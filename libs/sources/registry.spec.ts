@@ -61,7 +61,7 @@ describe('the sources of an installation', () => {
     expect(() => createSources(env)).toThrow(message);
   });
 
-  it('have the id of their entry, and required settings with the prefix of the source', () => {
+  it('have a connector with their id, a budget of requests, and required settings with the prefix of the source', () => {
     for (const [id, { connector }] of createSources({})) {
       if (!connector) continue;
       expect(connector.id).toBe(id);

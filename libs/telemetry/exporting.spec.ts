@@ -68,7 +68,7 @@ describe('a collector', () => {
     await late.close();
   }, 40_000);
 
-  it('makes at most 2,048 spans wait in memory while it does not answer', async () => {
+  it('that does not answer leaves at most 2,048 spans in memory; further spans are lost', async () => {
     const provider = providerTo(collector.url);
     collector.status = 0;
     makeSpans(provider, 10 * MAX_WAITING);

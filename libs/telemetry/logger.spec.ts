@@ -42,7 +42,7 @@ it('the logger logs the same expected error once in 30 s, and every other error 
   clock.mockRestore();
 });
 
-it('the logger removes secrets from a logged object and from the objects inside it', () => {
+it('the logger removes secrets from a logged object and from two levels of objects inside it', () => {
   const { log, lines } = loggerWithLines();
   const secrets = {
     apiKey: 'hidden',

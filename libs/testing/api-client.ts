@@ -13,7 +13,7 @@ export type Json = any;
 export interface ApiAnswer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
-  /** Parsed JSON; undefined for an empty body. */
+  /** Parsed JSON; undefined if the body is not a JSON object. */
   body: Json;
   text: string;
 }
@@ -27,7 +27,7 @@ export interface ApiExchange {
 
 /** Calls the gateway as one account. */
 export class ApiClient {
-  /** @param check receives every response, and throws if it is wrong */
+  /** @param check receives every response, and throws if the response is wrong */
   constructor(
     readonly url: string,
     readonly apiKey: string,

@@ -31,7 +31,7 @@ export interface OtlpCollector {
 
 /**
  * Starts a collector.
- * @param port 0: any free port; otherwise the port of a stopped collector
+ * @param port 0: any free port; otherwise this port, for example the port of a stopped collector
  */
 export async function startCollector(port = 0): Promise<OtlpCollector> {
   const server = createServer((request, response) => {

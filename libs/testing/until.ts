@@ -7,7 +7,8 @@ const MAX_PAUSE_MS = 500;
  * Waits until `ask` returns a value that is neither undefined nor false. The pauses between the calls become longer if
  * a call takes long, and after a long wait. Otherwise the calls would take processor time from the work that the caller
  * waits for.
- * @throws Error with the description if that does not happen in time
+ * @param ask an error that it throws counts as undefined
+ * @throws Error with the description, and the last error of `ask`, if that does not happen in time
  */
 export async function until<T>(
   what: string,

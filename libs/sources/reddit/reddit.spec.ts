@@ -116,7 +116,7 @@ describe('the request to reddit', () => {
     ]);
   });
 
-  it('asks for only three pages of all comments, and the gap is reported', async () => {
+  it('asks for only three pages of comments if the search names no subreddit, and the gap is reported', async () => {
     const upstream = fakeUpstream(
       'reddit',
       (request) =>

@@ -61,7 +61,7 @@ describe('a feed that is parsed in a separate thread', () => {
     let ticks = 0;
     const delay = monitorEventLoopDelay({ resolution: 10 });
     delay.enable();
-    // Each reading shows one more second of processor time, so that the limit is reached on each machine.
+    // Each read of the file shows one more second of processor time, so that the limit is reached on each machine.
     const fault = await withThreadTimes(
       () => statWith((ticks += 100)),
       () => parse(slow).catch((error: unknown) => error),

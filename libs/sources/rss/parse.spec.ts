@@ -126,7 +126,7 @@ describe('articles', () => {
       'https://news.lamps.example/3.mp3',
     ],
     [
-      'of the site if they have no address',
+      'of the site if the entry contains no address',
       '<guid>x</guid><title>Lamp</title>',
       'https://news.lamps.example/',
     ],

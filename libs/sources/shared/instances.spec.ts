@@ -159,7 +159,9 @@ describe('a server that is named in searches and not configured', () => {
   const session = new Map<string, unknown>();
   const hosts = ['own.example', 'busy.example', 'a.example'];
 
-  /** Each read requests every server once. `busy.example` responds with `answer`. */
+  /**
+   * Requests each server once, except servers that have asked Earshot to wait. `busy.example` responds with `answer`.
+   */
   async function read(answer: FakeAnswer) {
     const foreign: string[] = [];
     const heldOff: unknown[] = [];

@@ -26,7 +26,7 @@ describe('a text that is cut', () => {
     );
   });
 
-  it('never ends inside a character that is made of several code points', () => {
+  it('does not end inside a character that is made of several code points', () => {
     const bytes = Buffer.byteLength(FAMILY);
     expect(cutText(`ab${FAMILY}${FAMILY}`, bytes + 10)).toBe(`ab${FAMILY}`);
     expect(cutText('ae\u0301', 2)).toBe('a');

@@ -24,7 +24,8 @@ describeConnector('stackoverflow', {
 
 describe('the request to Stack Exchange', () => {
   const since = new Date('2026-03-04T11:07:00Z');
-  // The start is 11:02. It is rounded down to ten minutes, so that searches that are due together share a request.
+  // The search starts five minutes before `since`, at 11:02. This time is rounded down to ten minutes, so that searches
+  // that are due together share a request.
   const from = new Date('2026-03-04T11:00:00Z').getTime() / 1000;
 
   it('asks for the questions with each term, and for the newest answers', async () => {
@@ -63,7 +64,7 @@ describe('the request to Stack Exchange', () => {
     expect(connector.requestsPerSearch(criteriaOf({ query: 'lamp', filters }))).toBe(4);
   });
 
-  it('is limited to questions with one of the tags, and their answers', async () => {
+  it('asks for questions with one of the tags; answers without one of these tags are left out', async () => {
     const filters = { tagged: ['LED', 'node.js;c++'] };
     const answers = (path: string) =>
       path.endsWith('/answers')

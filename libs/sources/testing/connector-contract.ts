@@ -18,8 +18,8 @@ export interface ContractCase {
   /** Default `word`. */
   match?: MatchMode;
   /**
-   * Returns the source's response to one request, if the source has exactly these posts (newest first). The response
-   * has pages as in the source.
+   * Returns the source's response to one request, if the source has exactly these posts (newest first). If the source
+   * has pages, the response is the requested page.
    */
   serve(posts: readonly FakePost[], request: FakeRequest): FakeAnswer;
   /** Returns the response to a sign-in request; undefined for every other request. */
@@ -217,7 +217,7 @@ function bodyText(answer: FakeAnswer): string {
   return typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
 }
 
-// A request without paging parameters: the first page.
+// A request for the first page: it contains a page size, but no number or cursor of a page.
 function requestOf(): FakeRequest {
   const url = 'https://example.org/?limit=100&hitsPerPage=100';
   return { method: 'GET', url, at: new URL(url), deadlineMs: 1, maxBytes: 1, redirects: 'none' };

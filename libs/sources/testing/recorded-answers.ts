@@ -12,7 +12,7 @@ const NOT_AN_ANSWER = new Set(['SOURCE.md', 'http-meta.json']);
 export interface Recorded {
   file: string;
   bytes: Buffer;
-  /** From http-meta.json, or from the wrapper object of an answer that was not JSON. */
+  /** From the wrapper object of an answer that was not JSON, otherwise from http-meta.json, otherwise 200. */
   status: number;
   headers: Record<string, string>;
   requestUrl: string | undefined;

@@ -205,7 +205,7 @@ describe('a read of TikTok', () => {
     expect(first.requests.length).toBe(2);
   });
 
-  it('ends and reports a gap if TikTok reports a further page, but with the cursor of the page before', async () => {
+  it('ends and reports a gap if TikTok reports a further page, but with the cursor of the page that was just read', async () => {
     const upstream = serving([page([1], 100), page([2], 100)]);
     const { gap, warnings } = await read(upstream);
     expect([gap, warnings]).toEqual([true, ['tiktok reported a further page without its cursor']]);
@@ -235,8 +235,8 @@ describe('a read of TikTok', () => {
     const known = (itemId: string) => itemId === videoId(1);
     let state: Record<string, unknown> = {};
     const found: number[] = [];
-    // One watch reads every two hours, and another every four hours. When the second watch reads, everything
-    // except the history is removed.
+    // One watch reads every two hours, and another every four hours. When the second watch reads, everything in the
+    // state except the history is removed.
     for (let hours = 0; hours <= 12; hours += 2) {
       const { history } = state;
       if (hours % 4 === 0) state = history === undefined ? {} : { history };

@@ -123,7 +123,7 @@ describe('the numbers of an answer', () => {
     ['', 'not_parsable'],
     ['{"a":73999999', 'truncated'],
     ['{"a":1,"a":2}', 'not_parsable'],
-  ])('cause a fault if the answer is invalid: %j', (text, kind) => {
+  ])('are not read from an invalid answer, which causes a fault: %j', (text, kind) => {
     expect(() => parseBigNumbers(text, 200)).toThrow(expect.objectContaining({ kind }));
   });
 });

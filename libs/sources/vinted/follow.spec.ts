@@ -42,7 +42,7 @@ describe('a new listing', () => {
     expect(following.all).toEqual(['created c', 'created b', 'created a']);
   });
 
-  it('can be the first listing of the list', async () => {
+  it('is reported as created, without a gap, if the list was empty before', async () => {
     const following = await followed();
     following.site.put('a');
     expect(await following.scan()).toEqual(['created a']);
@@ -101,7 +101,7 @@ describe('a promoted listing', () => {
     for (const id of ids(5, 'paid')) promote(following, id);
     await following.scan();
     following.site.put(...ids(20, 'new'));
-    // The promoted listings are on the first page again, in their old order.
+    // The promoted listings are on pages 6 and 7, in their old order. If they counted, the scan would end at page 7.
     const scan = await following.site.scan(following.history);
     expect([scan.pages, scan.complete]).toEqual([8, true]);
     expect((await following.scan()).length).toBe(20);
@@ -243,7 +243,7 @@ describe('a listing that is gone', () => {
     }
   });
 
-  it('is distinguished from a listing below other listings that moved up', async () => {
+  it('is distinguished from a listing that left the scanned part because listings below it moved to the top', async () => {
     const following = await followed(...ids(8), ...ids(40, 'older'));
     for (const id of ['old7', 'old6', 'old5', 'old4']) following.site.bump(id);
     following.site.put(...ids(4, 'new'));

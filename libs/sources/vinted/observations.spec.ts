@@ -33,7 +33,7 @@ describe('the observations of listings', () => {
     // A window begins a little before the last read.
     expect(rows(await read(30, 26))).toEqual(['delisted 2 04T12:30 20.00']);
     expect(rows(await read(40, 0))).toEqual(expectedRows);
-    // The check of this watch was lost. It reads again, and gets the same observations.
+    // The check of this watch was lost. The watch reads again, and gets the same observations.
     expect(rows(await read(41, 0))).toEqual(expectedRows);
     expect(rows(await read(60, 50))).toEqual([]);
   });

@@ -38,7 +38,7 @@ it('there are lookups of tweets, of accounts, and of the lists of an account', (
   ]);
 });
 
-it('lookups have limits separate from those of searches, and eight of a kind can be sent at the same time', () => {
+it('lookups have limits separate from those of searches, and eight lookups of one kind can be sent without a wait', () => {
   expect(connector.lookupsApart?.burst).toBeGreaterThanOrEqual(8);
 });
 
@@ -133,7 +133,7 @@ describe('a lookup of tweets', () => {
     },
   );
 
-  it('fails if X does not answer correctly', async () => {
+  it('fails if X answers 503, or 402 because no credits are left', async () => {
     await expect(always({}, 503).lookUp('tweets', { ids: ['1'] })).rejects.toMatchObject({
       kind: 'server_error',
     });

@@ -146,7 +146,7 @@ describe('recorded answers of x to lookups:', () => {
     ]);
   });
 
-  it('a quote contains the quoted tweet, a link its card, a video its files, and an author the verification', async () => {
+  it('the tweets contain the quoted tweet, the card of a link, the files of a video, and the verification of the author', async () => {
     const quote = found(await lookUp('tweets', { ids: ['1576995594388000768'] }, 'tweets-lookup-2.json'));
     if (!quote['data']) return;
     expect(quote['data']).toMatchObject([

@@ -98,7 +98,7 @@ describe('tweets of X', () => {
     expect(bodyOf({ lang })['lang']).toBe(lang);
   });
 
-  it('are unescaped, and a mention shows the complete addresses instead of the short addresses', () => {
+  it('are unescaped; the text of the item contains the complete addresses, and its body keeps the short addresses', () => {
     const text =
       '💡 &lt;Lamps&gt; &amp; light https://t.co/aaaaaaaaa1 https://t.co/bbbbbbbbb2 https://t.co/aaaaaaaaa12';
     const urls = [
@@ -204,7 +204,7 @@ describe('tweets of X', () => {
     });
   });
 
-  it('keep the mention id of their first version if they were edited', () => {
+  it('keep the item id of their first version if they were edited', () => {
     const edit_history_tweet_ids = [tweetId(9), tweetId(5), tweetId(1)];
     const edit_controls = {
       edits_remaining: '3',

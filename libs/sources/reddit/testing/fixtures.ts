@@ -1,7 +1,7 @@
 import type { FakePost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
-// Only for specs: posts and comments in the current format, and a server with pages by `after`.
+// Only for specs: posts and comments in the current format, and a server whose pages begin after the post in `after`.
 
 /** Returns a text post. */
 export function postThing(n: number, at: Date, more: Record<string, unknown> = {}) {

@@ -2,7 +2,7 @@ import { SPEC_NOW } from '../../testing/fake-upstream.js';
 import { parseSearchAnswer } from '../index.js';
 import { ADA, answerOf, tweetRecord } from './fixtures.js';
 
-// Only for specs: the results of one tweet.
+// Only for specs: the item that Earshot makes from one tweet.
 
 const GRACE = { id: '71002', username: 'GraceH', name: 'Grace', verified: false, verified_type: 'none' };
 
@@ -14,7 +14,7 @@ export function one(more: Record<string, unknown> = {}, includes: Record<string,
   return parseSearchAnswer(answer).items[0];
 }
 
-/** Returns the body of this item, parsed from JSON. */
+/** Returns the body of the item that `one` returns, parsed from JSON. */
 export function bodyOf(...more: Parameters<typeof one>) {
   return JSON.parse(one(...more)?.bodyJson ?? '{}') as Record<string, unknown>;
 }

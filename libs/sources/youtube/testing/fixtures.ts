@@ -26,7 +26,7 @@ export function searchResult(n: number, at: Date, snippet: Record<string, unknow
   };
 }
 
-/** Returns the same video in `videos.list`. */
+/** Returns the video that `searchResult` returns for the same `n`, in the form of `videos.list`. */
 export function videoResource(n: number, at: Date, more: Record<string, unknown> = {}) {
   return {
     kind: 'youtube#video',
