@@ -46,7 +46,7 @@ const REFUSED_CALLS: ReadonlySet<string> = new Set(['disk', 'executable', 'pytho
 
 /**
  * Yields the tokens, and refuses tokens that give access to files, the network, programs or other databases. The data
- * after an INSERT's FORMAT is not checked.
+ * after an INSERT's VALUES or FORMAT is not checked, because the caller reads no tokens after these words.
  * @param tableFunctions all table functions of the engine, in lower case; only the functions in `TABLE_FUNCTIONS` are
  * allowed
  * @throws ClickhouseException 344 for refused tokens; 62 for a statement that is not allowed, and for characters that

@@ -39,7 +39,11 @@ const REFUSED_KEYS = new Map([
 const SETTING_NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
 const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Reads the address and the headers of a request. @throws ClickhouseException for features that the bridge lacks */
+/**
+ * Reads the address and the headers of a request.
+ * @throws ClickhouseException 48 for features that the bridge lacks, 115 for a key that cannot be the name of a setting
+ * or parameter
+ */
 export function readQueryRequest(request: IncomingMessage): QueryRequest {
   const url = new URL(request.url ?? '/', 'http://bridge');
   const header = (name: string) => {

@@ -19,7 +19,7 @@ const NUMBER_END = /[^0-9A-Za-z_.]/g;
 /**
  * Splits SQL into tokens by ClickHouse's rules. The bridge needs the tokens only to find names, brackets and semicolons
  * that are not part of a text or a comment. `#` comments and `$heredocs$` are not recognized, because guard.ts refuses
- * them. Yields one token at a time, because the data after an INSERT's FORMAT must not be read as SQL.
+ * them. Yields one token at a time, because the data after an INSERT's VALUES or FORMAT must not be read as SQL.
  */
 export function* sqlTokens(sql: string): Generator<SqlToken> {
   let at = 0;

@@ -90,8 +90,8 @@ function shingleHashes(words: readonly string[]): Uint32Array {
 }
 
 /**
- * Returns the lowest value of the n-th hash function over all shingles. All functions are computed from the two numbers
- * of a shingle: a + n × b (Kirsch, Mitzenmacher).
+ * Returns the lowest value of hash function n (from 0) over all shingles. All functions are computed from the two
+ * numbers of a shingle: a + (n + 1) × b (Kirsch, Mitzenmacher).
  */
 function minimum(hashes: Uint32Array, n: number): number {
   let lowest = Infinity;

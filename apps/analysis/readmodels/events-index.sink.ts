@@ -16,8 +16,8 @@ const utf8 = new TextDecoder();
 /**
  * Writes the table `events` of ClickHouse, which lists the events of EVENTS by watch. A row contains the sequence and
  * the envelope. Replays use the sequence to read the bytes from the stream. Requests for the events of a watch or
- * keyword return the envelope. Events about a keyword itself are also written to its activity. The first run reads the
- * whole stream, so that rows of older versions get their sequence.
+ * keyword return the envelope. Events about a keyword itself, except `channel.disabled`, are also written to the
+ * activity of the keyword. The first run reads the whole stream, so that rows of older versions get their sequence.
  */
 @Controller()
 export class EventsIndexSink {

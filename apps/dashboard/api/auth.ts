@@ -56,7 +56,7 @@ export const askForReset = (email: string) => api.post('/v1/auth/password/reset'
 export const confirmReset = (token: string, newPassword: string) =>
   api.post('/v1/auth/password/reset/confirm', { body: { token, newPassword } });
 
-/** The query for the rules of the sign-up: who can sign up, and whether there is an account. */
+/** The query for what the pages need before a sign-in: for example who can sign up, and whether there is an account. */
 export const signUpOptions = queryOptions({
   queryKey: ['/v1/auth/options'],
   queryFn: ({ signal }) => api.get('/v1/auth/options', { signal }),

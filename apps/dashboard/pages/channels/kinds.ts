@@ -16,7 +16,7 @@ interface Field {
 /** The texts about a kind of channel, and the fields of its form. */
 export interface KindTexts {
   name: string;
-  /** The fields of the form; empty for email, whose form has only a list of addresses. */
+  /** The fields of the form that belong to the kind; empty for email, whose form has a list of addresses instead. */
   fields: readonly Field[];
   /** Names what the user should check after the service has answered a message with 404. */
   unknownAddress?: string;
@@ -94,7 +94,7 @@ export const KINDS: Readonly<Record<Kind, KindTexts>> = {
         key: 'url',
         label: 'Address',
         placeholder: 'https://example.com/hooks/earshot',
-        description: 'Earshot posts the events as JSON, with the same signatures as webhooks',
+        description: 'Earshot posts the events as JSON, signed in the same way as for the webhook of a keyword',
       },
     ],
   },
