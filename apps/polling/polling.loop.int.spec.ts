@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => stores?.drop());
 
-/** Returns an HTTP client whose requests never end. */
+/** Returns an HTTP client whose requests hang until the client is closed. */
 function hangingClient(): { http: OutboundHttp; requests: () => number } {
   const hanging: ((error: Error) => void)[] = [];
   const http: OutboundHttp = {

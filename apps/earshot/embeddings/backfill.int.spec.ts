@@ -21,7 +21,7 @@ beforeAll(async () => {
   stores = await isolateStores();
   clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
   database = await openDatabase(stores.databaseUrl, 'spec', 2);
-  // A keyword, whose id is also the id of the watch. The tests need only its existence.
+  // A mention gets a vector only if the id of a watch or of a keyword is its watch_id. This keyword is enough.
   await database.query(
     `INSERT INTO keywords (keyword_id, account_id, name, state, definition, created_at, updated_at, version)
      VALUES ($1, $2, 'x', 'active', '{}', now(), now(), 1)`,
@@ -69,7 +69,7 @@ const stored = async () =>
     'SELECT model, event_id FROM mention_vectors FINAL',
   );
 
-it('the backfill embeds mentions without a vector, continues after an interruption, and leaves out purged mentions', async () => {
+it('the backfill embeds mentions without a vector, continues after an interruption, and stores no vectors of purged mentions', async () => {
   await mentions(700);
   await mentions(3, { watch_id: purgedWatch });
   await mentions(2, { text: '' });

@@ -29,7 +29,7 @@ describe('passwords', () => {
     ['x'.repeat(9), 'must have at least 10 characters'],
     ['\ufb01'.repeat(5), undefined],
     ['basketball', 'is a password that attackers try first'],
-  ])('%j has the fault %j', (password, fault) => {
+  ])('the new password %j has the fault %j (undefined: no fault)', (password, fault) => {
     const found = newPasswordFault(password);
     if (fault === undefined) expect(found).toBeUndefined();
     else expect(found).toContain(fault);

@@ -87,7 +87,7 @@ describe('the page of the dashboard', () => {
   it.each([
     ['a program that does not ask for HTML', { url: '/keywords', headers: { accept: '*/*' } }],
     ['an unknown address of the API', { url: '/v1/keyword', headers: HTML }],
-    ['an unknown address of mails', { url: '/channels/verify/x', headers: HTML }],
+    ['an unknown address below the path of links in mails', { url: '/channels/verify/x', headers: HTML }],
     ['a file that does not exist', { url: '/robots.txt', headers: HTML }],
     ['a form', { url: '/feed', method: 'POST' as const, headers: HTML }],
   ])('is not returned for %s: the API answers 404', async (_, request) => {

@@ -37,8 +37,8 @@ describe('the guard of unread parameters and bodies', () => {
     expect(sent('nothing', { body: {} })).toBe(true);
   });
 
-  // Nest chooses the name of each of our decorators at random once per process. The name can begin with 3 or 4, the
-  // numbers of bodies and parameters.
+  // When a process starts, Nest gives each of our own decorators a random name. The name can begin with 3 or 4, which
+  // are Nest's numbers for a body and for parameters.
   it.each(['3f', '4x', '34'])(
     'does not treat one of our own decorators as a body or a parameter if Nest gives it the name %s…',
     (prefix) => {

@@ -71,7 +71,7 @@ function pathsOf(value: Json, path: (string | number)[] = []): (string | number)
   return [path, ...inner];
 }
 
-/** Returns the body with another value at the path, or without it. */
+/** Returns the body with another value at the path. Undefined removes the key or the element at the path. */
 function changed(body: Json, path: readonly (string | number)[], value: Json): Json {
   const copy = structuredClone(body);
   const last = path.at(-1);

@@ -194,7 +194,7 @@ describe('the description of an answer', () => {
 describe('the webhooks of the description', () => {
   const { parameters, requestBody } = document.webhooks.event.post;
 
-  it('describe the signature headers', () => {
+  it('describe the headers of the signatures, and X-Replay', () => {
     expect(parameters?.map(({ name }) => name)).toEqual([
       'X-Signature',
       'webhook-id',

@@ -32,7 +32,7 @@ function stoppedClock(): Clock & { at: number } {
   };
 }
 
-/** Returns the quota of one gateway. */
+/** Returns the quota of one gateway. The gateway takes leases: each is a number of requests that it may admit. */
 function gateway(clock?: Clock, on: Database = database): RequestQuota {
   const quota = new RequestQuota(on, log, clock);
   started.push(quota);

@@ -26,7 +26,7 @@ describe('the skew of an upstream’s clock', () => {
     expect(skew.aheadMs).toBeCloseTo(0);
   });
 
-  it('is not measured from cached responses, responses without a date, or dates that are far off', () => {
+  it('is not measured from a cached response, a missing or unreadable date, or a date that differs by a day', () => {
     const skew = new ClockSkew();
     skew.read({ ...dated(NOW - 120_000), age: '120' }, NOW, NOW);
     skew.read({}, NOW, NOW);

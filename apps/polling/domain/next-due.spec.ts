@@ -5,7 +5,7 @@ const now = fc.integer({ min: 0, max: 4e12 });
 const intervalMs = fc.integer({ min: 1, max: 31_536_000 }).map((seconds) => seconds * 1000);
 
 describe('the ticks of a search', () => {
-  it('are whole numbers of intervals after the phase, and the next tick is the first one after now', () => {
+  it('are the phase plus a whole number of intervals, and the next tick is the first tick after now', () => {
     fc.assert(
       fc.property(now, intervalMs, fc.nat(), (at, interval, seed) => {
         const phase = seed % interval;

@@ -65,9 +65,10 @@ const isMoved = async (watchId: string) => {
 };
 
 /**
- * Makes Postgres fail this many times for statements that contain these words.
- * @param after the failures begin only after a statement that contains this text; then Postgres executes each failing
- * statement before it fails
+ * Makes statements of Postgres fail.
+ * @param times how many times the statements that contain this text fail
+ * @param after if given, the failures begin only after a statement that contains this text, and Postgres still executes
+ * each statement that fails
  * @returns a function that returns how many failures remain for each key of `times`
  */
 function outages(times: Record<string, number>, after?: string): () => number[] {

@@ -97,7 +97,7 @@ describe('the work on a lane', () => {
     );
     for (const check of await tick(...ids)) expect(check.items[0]?.item?.truncated).toBe(true);
     await settled(...ids);
-    // The upstream is not read again immediately, nor at the next tick.
+    // The upstream is not read again immediately, and the next tick does not report the item again.
     expect(scene.upstream.requests.length).toBe(1);
     for (const check of await tick(...ids)) expect(idsOf(check)).toEqual([]);
   });

@@ -183,7 +183,7 @@ describe('a direct lookup', () => {
     expect([scene.upstream.requests, await reservedAmounts()]).toEqual([[], []]);
   });
 
-  it('does not use credits that others have reserved', async () => {
+  it('does not use credits of its account that are already reserved', async () => {
     await fundAccount(scene.stores.database, accountId, 5);
     await reserve(scene.stores.database, [
       { reservationId: newId(), accountId, credits: 3, lifetimeSeconds: 60 },

@@ -81,7 +81,7 @@ describe('the maximum cost of a check', () => {
     expect([next?.failure, next?.baseline, upstream.requests.length]).toEqual([undefined, true, 1]);
   });
 
-  it('does not count as missing while the account has no ledger; the watches of the account stay due until the ledger is open', async () => {
+  it('does not count as missing while the account has no ledger: the watches of the account are due again within 5 s, and are checked when the ledger is open', async () => {
     const accountId = newId();
     const [waiting, alone] = [
       await stores.watch({ accountId }),

@@ -43,8 +43,8 @@ export function searchOf(source: DueSearch['source'] = 'hackernews'): DueSearch 
 }
 
 /**
- * Returns the price of the watch's check for a connector with three priced parts and at most four items in a first
- * scan.
+ * Returns the price of the watch's check for a connector that states three units for each check, and at most four
+ * items for a first scan.
  */
 export function pricedOf(search: DueSearch, watch: DueWatch): PricedCheck {
   const connector = { unitsPerCheck: () => 3, itemsPerFirstScan: () => 4 };
@@ -58,7 +58,7 @@ export function itemOf(
   return { item: create(ItemSchema, { itemId, source: 'hackernews', ...more }), matches: [] };
 }
 
-/** Returns the parts of a check whose items matched. */
+/** Returns the parts of a check with these items, all of which matched. */
 export function check(
   watch: DueWatch,
   matched: readonly MatchedSourceItem[],
@@ -83,7 +83,7 @@ export function check(
 /** Returns the ids of the items that the check reports. */
 export const reported = (parts: readonly Check[]) =>
   parts.flatMap(({ items }) => items.map(({ item }) => item?.itemId));
-/** Returns the ids of the items that the check marks as older than the watch. */
+/** Returns the ids of the items that the check marks as backfilled. */
 export const backfilled = (parts: readonly Check[]) =>
   parts.flatMap(({ items }) => items.flatMap((one) => (one.backfilled ? [one.item?.itemId] : [])));
 /** Returns the ids of the items that the check only remembers. */

@@ -81,7 +81,7 @@ describe('the address of a feed', () => {
     expect(addresses.isSecretOf(secret, { ...keyword, feedKey: 'x' })).toBe(false);
     expect(addresses.isSecretOf(secret, { ...keyword, keywordId: newId() })).toBe(false);
     expect(new FeedAddresses(next, '').isSecretOf(secret, keyword)).toBe(false);
-    // The state during a rotation of the master key.
+    // During a rotation, the setting contains the new and the old master key.
     expect(new FeedAddresses(`${next},${key}`, '').isSecretOf(secret, keyword)).toBe(true);
   });
 
