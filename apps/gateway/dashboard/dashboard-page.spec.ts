@@ -127,10 +127,13 @@ describe('the page of the dashboard', () => {
     ['brotli', undefined],
     ['*', 'br'],
     ['', undefined],
-  ])('answers the accept-encoding %j with a file in the encoding %s', (accepted, encoding) => {
-    const files = new DashboardFiles(folder);
-    expect(files.file('assets/c-1.css', accepted)?.encoding).toBe(encoding);
-  });
+  ])(
+    'answers the accept-encoding %j with a file in the encoding %s (undefined: not compressed)',
+    (accepted, encoding) => {
+      const files = new DashboardFiles(folder);
+      expect(files.file('assets/c-1.css', accepted)?.encoding).toBe(encoding);
+    },
+  );
 
   it('consists of the files of one build, even after another build has replaced the files', () => {
     const replaced = mkdtempSync(join(tmpdir(), 'earshot-dashboard-'));

@@ -14,7 +14,7 @@ class Routes {
   }
 }
 
-/** Returns whether a request with a parameter and a body passes, or the message of its refusal. */
+/** Returns true if a request with these parameters and this body passes, otherwise the message of its refusal. */
 function sent(handler: keyof Routes, request: { query?: unknown; body?: unknown }) {
   const context = {
     getClass: () => Routes,

@@ -45,7 +45,7 @@ function rowsRead(plan: Plan): number {
   return inner.reduce((sum, one) => sum + rowsRead(one), own);
 }
 
-/** Returns the sequences of the page, and the number of rows that Postgres read for it. */
+/** Returns the sequence numbers of the movements on the page, and the number of rows that Postgres read for it. */
 async function read(page: Partial<LedgerPage>): Promise<{ seqs: number[]; rows: number }> {
   let rows = 0;
   const explained = {
