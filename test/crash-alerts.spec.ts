@@ -88,7 +88,7 @@ const KILL_POINTS = [
   'digests-after-append-before-turn:1',
 ];
 
-it('kill -9 of analysis at two points of an alert and at one point of a digest loses no mention, and creates each alert and each digest only once [alerts.once, digests.exactly-once]', async () => {
+it('no mention is lost, and each alert and each digest is created only once, after kill -9 of analysis at two points of an alert and at one point of a digest [alerts.once, digests.exactly-once]', async () => {
   const keywords: KeywordScene[] = [];
   for (const failpoint of KILL_POINTS) {
     const keyword = await keywordWithRule({ database, store }, await openAccount());
@@ -121,7 +121,7 @@ it('kill -9 of analysis at two points of an alert and at one point of a digest l
   }
 }, 90_000);
 
-it('no data is lost, and each alert and digest is created only once, after kill -9 of keywords during a change and of delivery between an alert and a digest [alerts.once, digests.exactly-once]', async () => {
+it('no data is lost, and each alert and digest is created only once, after kill -9 of keywords during a change, and of delivery after the POST of an alert and before the POST of a digest [alerts.once, digests.exactly-once]', async () => {
   analysis ??= await start('analysis');
   const accountId = await openAccount();
   const channelId = newId();
@@ -216,7 +216,7 @@ it('after kill -9 of delivery between sending and recording a digest, the same d
     `UPDATE pending_deliveries SET due_at = now() - interval '1 second' WHERE due_at = 'infinity'`,
   );
   for (const again of Object.values(sent)) await until('the digest is sent again', () => again().length > 1);
-  await until('both are recorded, and nothing waits', async () => {
+  await until('both digests are recorded, and nothing waits', async () => {
     const rows: object[] = await database.query(
       'SELECT 1 FROM pending_deliveries WHERE event_id = ANY ($1)',
       [digestIds],

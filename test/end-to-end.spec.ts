@@ -20,7 +20,7 @@ describe.each([
     start: async (env: NodeJS.ProcessEnv) => [await startProgram('earshot', env)],
   },
   {
-    layout: 'Earshot with a process for each service, and two for polling and delivery',
+    layout: 'Earshot with one process for each service, but two processes for polling and two for delivery',
     start: (env: NodeJS.ProcessEnv) => startServices(env, ALL_PROCESSES),
   },
 ])('$layout', ({ start }) => {

@@ -4,7 +4,7 @@ import { ApiClient, startProgram, until, type Json, type Program } from '#testin
 import { expectAuditAgrees } from './audit.js';
 import { setStage, openCustomer, type Customer, type Stage } from './scenario.js';
 
-// One question to several sources, from the estimate to the charge, in the whole program.
+// Tests one question to several sources, from the estimate to the charge, in the whole program.
 
 let stage: Stage;
 let program: Program;
@@ -116,7 +116,7 @@ it('an invalid Explore returns 400 with the field, and another account’s Explo
   await ended(mine.id);
 });
 
-it('an Explore with several terms finds posts with any of them, even in the newest posts of a source without a search [explore.once]', async () => {
+it('an Explore with several terms finds posts with any of them, even on a source that cannot be searched and returns only its newest posts [explore.once]', async () => {
   const { world, url } = stage.simulator;
   for (const text of ['A silver teapot', 'A golden teapot', 'A wooden spoon'])
     for (const source of ['hackernews', 'rss'] as const)
@@ -156,7 +156,7 @@ it('an Explore refuses the estimate token of another question', async () => {
   expect([other.status, other.body.code]).toEqual([409, 'ESTIMATE_MISMATCH']);
 });
 
-it('an Explore continues after a crash between the items and the answer, and charges once [explore.crash]', async () => {
+it('an Explore continues after a crash between the storing of its items and of its answer, and charges once [explore.crash]', async () => {
   await program.stop();
   const env = { ...stage.env, EARSHOT_FAILPOINT: 'explore-after-items-before-answer:1' };
   const doomed = await startProgram('earshot', env);

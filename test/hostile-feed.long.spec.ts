@@ -6,7 +6,7 @@ import { setStage, watchKeyword, openCustomer, type Customer, type Stage } from 
 
 // One account's feeds are as bad as possible, and must not delay another account's posts. The feeds can block the main
 // thread, on which everything else runs. So the test measures the processor time of the main thread until each post is
-// delivered. A busy machine does not change this time, and a feed that blocks the thread for 2 s uses 2 s of it. The
+// delivered. A busy machine does not change this time, but a feed that blocks the thread for 2 s adds 2 s to it. The
 // limit applies to each delivery, even to the slowest. A delay that uses no processor time (a queue, a lock, a shared
 // budget) affects all posts equally. The test finds such a delay in the median of the clock times, which one slow
 // moment of the machine does not change.
@@ -83,7 +83,7 @@ async function delayOf(name: string): Promise<{ median: number; maxBusyMs: numbe
     const before = stage.simulator.receiver.deliveries('victim').length;
     stage.simulator.world.publish('hackernews', { title: `${name} ${n}`, text: 'a quiet lantern' });
     await until(
-      'it is delivered',
+      'the post is delivered',
       () => stage.simulator.receiver.deliveries('victim').length > before,
       30_000,
     );

@@ -5,9 +5,9 @@ import { pagesOf, startLookups, type LookupsUnderTest } from './lookups-under-te
 import type { Customer, Stage } from './scenario.js';
 import { accountLookupTasks } from './account-lookup-tasks.js';
 
-// Tests direct lookups: the response of the API, and the fact from which billing computes the charge. Earshot sends X at
-// most 60 requests at once for each kind of lookup, and then 20 per minute. Lookups on the other sources use the budget
-// of their lane. So a lookup can wait, and these tests have long time limits.
+// Tests direct lookups: the response of the API, and the fact from which billing computes the charge. For each kind of
+// lookup, Earshot sends X at most 60 requests without a wait, and then 20 per minute. Lookups on the other sources use
+// the budget of their lane. So a lookup can wait, and these tests have long time limits.
 
 const TIMEOUT_MS = 90_000;
 

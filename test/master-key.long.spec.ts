@@ -85,7 +85,7 @@ describe('the master key of an installation', () => {
     expect(output).toContain(`${keyFile} is missing, and the stores contain secrets`);
     expect(output).toContain('Restore it from your backup');
     expect(() => readFileSync(keyFile)).toThrow('ENOENT');
-    // Postgres is lost too: the streams still show that secrets exist.
+    // As if Postgres were lost too: its row about secrets is gone, but the streams still show that secrets exist.
     await database.query('DELETE FROM installation');
     expect(await refusedStart()).toContain('is missing, and the stores contain secrets');
   }, 60_000);

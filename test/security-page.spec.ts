@@ -9,7 +9,7 @@ const rows = readFileSync(`${root}docs/security.md`, 'utf8')
 
 const TESTS = String.raw`[\w./-]+(?:\.spec|-tasks)\.ts`;
 
-/** The specs and tasks of specs in a row, each with the titles that follow it. */
+/** The test files that the rows name, each with the test titles that follow its name in the row. */
 const named = rows.flatMap((row) =>
   [...row.matchAll(new RegExp(`\`(${TESTS})\`((?:(?:,| and)? "[^"]+")*)`, 'g'))].map(
     ([, file = '', titles = '']) => ({

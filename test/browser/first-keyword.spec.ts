@@ -13,7 +13,7 @@ describe('the first member of a new installation', () => {
   beforeAll(() => firstMember.begin(), 150_000);
   afterAll(() => firstMember.end());
 
-  it('signs up with the code that the start printed', async () => {
+  it('signs up with the code that Earshot printed when it started', async () => {
     const { page } = firstMember;
     await page.goto(firstMember.url);
     await page.getByRole('heading', { name: 'Welcome to Earshot' }).waitFor();

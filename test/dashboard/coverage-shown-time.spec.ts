@@ -6,9 +6,12 @@ describe('beginsLater', () => {
   it.each([
     [false, '2026-11-20T12:00:00.000Z'],
     [true, '2026-11-20T12:00:00.001Z'],
-  ])('returns %s for an answer since %s to a request since 2026-11-20T12:00:00.000Z', (expected, since) => {
-    expect(beginsLater({ since }, '2026-11-20T12:00:00.000Z')).toBe(expected);
-  });
+  ])(
+    'returns %s if the answer begins at %s and the request begins at 2026-11-20T12:00:00.000Z',
+    (expected, since) => {
+      expect(beginsLater({ since }, '2026-11-20T12:00:00.000Z')).toBe(expected);
+    },
+  );
 });
 
 describe('the badge of a search', () => {

@@ -26,7 +26,7 @@ describe('the faults of rules in the form', () => {
     ['no field', clause('', 'eq', 'x'), 'rules[0].when.all[0]', 'Choose a field'],
     ['no action', { actions: [] }, 'rules[0].then', 'Choose at least one action'],
     ['no label', { actions: ['mark'], labels: [] }, 'rules[0].then', 'Choose a label to set'],
-  ])('name %s in plain words', (_, more, path, message) => {
+  ])('describe %s in plain words', (_, more, path, message) => {
     expect(faults(more)).toEqual([[path, message]]);
   });
 

@@ -21,7 +21,7 @@ describe('the terms in the form', () => {
     expect(termFaultsOf(draftWith(terms, query))).toEqual([]);
   });
 
-  it('of a search have a fault at the search', () => {
+  it('have a fault with the path of a search if this search has one term and a query', () => {
     const overrides = { terms: ['acme'], query: 'rocket' };
     const searches = [{ overrides: { terms: [] } }, { overrides }];
     const sources = [{ source: 'hackernews' as const, enabled: true, searches }];

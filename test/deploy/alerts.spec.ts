@@ -72,7 +72,7 @@ describe('the alerts', () => {
   });
 
   (isPromtoolThere ? it : it.skip)(
-    'pass promtool check rules (skipped where promtool is not installed)',
+    'pass promtool check rules, and prometheus.yml passes promtool check config (skipped where promtool is not installed)',
     () => {
       expect(promtool('check', 'rules', '--lint-fatal', 'alerts.yaml')).toMatchObject({ status: 0 });
       expect(promtool('check', 'config', '--syntax-only', 'prometheus.yml')).toMatchObject({ status: 0 });

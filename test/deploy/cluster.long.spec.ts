@@ -75,7 +75,7 @@ async function postsAreDelivered(): Promise<void> {
   }
   const { receiver } = stage.simulator;
   await until(
-    `${published} are delivered`,
+    `${published} posts are delivered`,
     () => receiver.countsOf('cluster').distinct >= published,
     180_000,
   );

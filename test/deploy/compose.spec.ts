@@ -63,7 +63,7 @@ describe('deploy/compose.yaml', () => {
     expect(readers.map(([name]) => name)).toEqual(['gateway', 'keywords', 'polling']);
   });
 
-  it('drops all capabilities, forbids new privileges, sets limits, and restarts every container except the command line', () => {
+  it('drops all capabilities, forbids new privileges, sets limits, restarts every container except the command line, and gives only ClickHouse a writable file system', () => {
     for (const [name, service] of services) {
       expect([name, service.cap_drop, service.security_opt]).toEqual([
         name,
@@ -126,7 +126,7 @@ describe('deploy/compose.yaml', () => {
 });
 
 describe('deploy/make-secrets.sh', () => {
-  it('gives every secret its own value, and makes the file readable only by its owner', () => {
+  it('gives every secret its own value, and makes the file .env readable only by its owner', () => {
     // The operators of the models give the tokens of LLM_URL and EMBEDDINGS_URL.
     const values = Object.entries(secrets).filter(([name]) =>
       /PASSWORD|KEY|(?<!LLM_|EMBEDDINGS_)TOKEN/.test(name),

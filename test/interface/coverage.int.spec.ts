@@ -72,7 +72,7 @@ describe('GET /v1/keywords/{id}/coverage', () => {
     await insertRows<ActivityRow>(service.clickhouse, 'activity', [
       check(0, { window_from: null }),
       ...[1, 2, 3].map((minute) => check(minute)),
-      // A sink can write a row twice.
+      // ClickHouse can contain the same row twice.
       { ...check(4, failed), activity_id: watchId },
       { ...check(4, failed), activity_id: watchId },
       check(5, failed),
@@ -119,7 +119,7 @@ describe('GET /v1/keywords/{id}/coverage', () => {
     });
   });
 
-  it('begins later if one answer cannot contain all runs (consecutive checks with the same outcome); a request with an earlier `until` returns the time before [coverage.windows]', async () => {
+  it('begins later than requested if one answer cannot contain all runs (consecutive checks with the same outcome); a request with an earlier `until` returns the missing time [coverage.windows]', async () => {
     const { accountId, api } = await service.tenant();
     const searches = ['flapping', 'failing', 'rare'].map((query) => ({
       overrides_enabled: true,

@@ -85,7 +85,7 @@ describe('GET /v1/credits', () => {
     expect([28, 29, 30, 31]).toContain(days);
   });
 
-  it('returns the cost of checks, readings of events and lookups, by source and by operation [credits.balance]', async () => {
+  it('returns the cost of checks, of lookups and of the readings of events, by source and by operation [credits.balance]', async () => {
     const tenant = await service.tenant('free');
     const { accountId } = tenant;
     await checked(accountId);

@@ -165,7 +165,7 @@ describe('the list of deliveries', () => {
     expect(tested.body.message).toBe(attempt?.message);
   });
 
-  it('contains no delivery of another account, and refuses unknown parameters', async () => {
+  it('contains no delivery of another account, and refuses unknown parameters and invalid values', async () => {
     const eve = await setup.service.tenant();
     expect((await eve.api.get('/v1/deliveries')).body).toEqual({ data: [] });
     for (const query of ['keyword=x', 'state=lost', 'since=soon', 'endpoint=x', 'nonsense=1'])

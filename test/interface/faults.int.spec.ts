@@ -157,7 +157,7 @@ describe('faults of a query', () => {
     ]);
   });
 
-  it('include an impossible keyword id', async () => {
+  it('include an invalid keyword id', async () => {
     expect(details(await ada.api.get(`/v1/mentions?keyword=${newId()}&keyword=nope`))).toEqual([
       400,
       'VALIDATION',

@@ -49,7 +49,7 @@ describe('creating a keyword', () => {
     expect([read.status, read.body.watches]).toEqual([200, body.watches]);
   });
 
-  it('creates a watch for each search of an enabled source, with its own criteria and interval [keywords.watches]', async () => {
+  it('creates a watch for each search of an enabled source, with the interval of the source, and none for a disabled source [keywords.watches]', async () => {
     const { body } = await ada.api.post('/v1/keywords', keywordBody(searched));
     const [all, jobs] = body.sources[0].searches;
     expect(jobs.overrides).toEqual({ query: 'acme jobs', filters: { Kept_Key: 1 } });

@@ -155,7 +155,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     const subject = subjectOf('EVENTS', scene.ada.accountId, event.watchId);
     await store.publish(subject, toBinary(EventSchema, event), eventId);
     await until(
-      'it is readable',
+      'the mention is readable',
       async () => (await scene.ada.api.get(`/v1/mentions/${eventId}`)).status === 200,
     );
     const corrected = await patch(eventId, { relevance: 50 });
@@ -173,10 +173,10 @@ describe('PATCH /v1/mentions/{id}', () => {
     ]);
     expect((await patch(eventId, { labels: [] })).body.labels).toEqual([]);
     await patch(eventId, { labels: ['starred'] });
-    // The event is delivered again, as after a crash of the sink or in a rebuild of the table.
+    // The event is delivered again, as after a crash of analysis or in a rebuild of the table of mentions.
     await store.publish(subject, toBinary(EventSchema, event), newId());
     const last = await store.lastSeq('EVENTS', subject);
-    await until('the sink has written it again', async () => {
+    await until('the mention is written again', async () => {
       const { ack_floor } = await scene.bus.jsm.consumers.info('EVENTS', MENTIONS_SINK);
       return ack_floor.stream_seq >= last;
     });

@@ -176,7 +176,7 @@ const everywhere = async () =>
 it('no text of a purged keyword stays in any store, raw files included [keywords.purge, states.purged]', async () => {
   await createMarkedKeyword('/v1/keywords/estimate');
   const { id, watches } = await createMarkedKeyword('/v1/keywords');
-  // Its first watch is replaced: a purge must also find the events of that watch.
+  // The PATCH replaces the first watch. The purge must also find the events of this first watch.
   await publishMarkedFacts(id, watches[0].id);
   const changed = await ada.api.patch(`/v1/keywords/${id}`, {
     global_criteria: { market: 'global', query: MARKER },

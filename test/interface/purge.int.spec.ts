@@ -113,7 +113,7 @@ async function writeMarkers(keywordId: string, watchId: string): Promise<void> {
      VALUES ($1, 'webhook', $1, $2, $3, 'hackernews', 'http://example.org/', $4, 1, now(), now() + interval '1 day')`,
     [newId(), accountId, watchId, Buffer.from(MARKER)],
   );
-  await until('the sinks have written the marker', async () => (await inClickHouse(keywordId, watchId)) >= 8);
+  await until('the marker is in ClickHouse', async () => (await inClickHouse(keywordId, watchId)) >= 8);
 }
 
 /** Returns the number of rows of the keyword or its watch in ClickHouse. */
@@ -182,7 +182,7 @@ describe('deleting a keyword', () => {
   });
 
   it.each([false, true])(
-    'removes the keyword from every store if it is a purge, and nothing of other keywords (retired before: %s) [states.purged, keywords.purge]',
+    'with purge=true removes the keyword from every store, and nothing of other keywords (retired before: %s) [states.purged, keywords.purge]',
     async (retired) => {
       const { id, watches } = (await tenant.api.post('/v1/keywords', keywordBody())).body;
       const kept = (await tenant.api.post('/v1/keywords', keywordBody())).body;

@@ -84,7 +84,7 @@ describe('the request quota', () => {
     expect(refused.headers['x-request-id']).toBeTruthy();
   });
 
-  it('counts every answer, and applies before the body is read, so that a flood costs no parsing', async () => {
+  it('counts every answer, and applies before the body is read, so that no refused body is parsed', async () => {
     const tenant = await service.tenant('free');
     const reader = new ApiClient(service.url, await keyOf(tenant, 'read'));
     await untilTimeIsLeft();

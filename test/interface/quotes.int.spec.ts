@@ -134,7 +134,7 @@ describe('a keyword’s quote', () => {
     for (const day of days) expect(day.quotedCredits).toBe(5 * day.quotedChecks);
   });
 
-  it('accepts since and until, and refuses a since later than until', async () => {
+  it('accepts `since` and `until`, and refuses a `since` that is later than `until`', async () => {
     const keyword = await made();
     const answer = await quote(keyword, '?since=2026-03-02T00:00Z&until=2026-03-01T00:00Z');
     expect(answer).toMatchObject({ status: 400, body: { details: [{ path: 'since' }] } });

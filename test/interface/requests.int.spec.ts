@@ -42,7 +42,7 @@ async function keyOf(tenant: Tenant, scope: string, expiresAt = '') {
   return new CommandClient(bus).request(COMMANDS.createKey, command);
 }
 
-/** Sends exactly these bytes. */
+/** Sends exactly these headers and this body, without the defaults of `ApiClient`. */
 async function send(method: 'GET' | 'POST', path: string, headers: Record<string, string>, body?: string) {
   const answer = await request(`${service.url}${path}`, {
     method,
@@ -223,7 +223,7 @@ describe('the limits of a request', () => {
     expect([answer.status, answer.body.code, answer.body.details[0].path]).toEqual([400, 'VALIDATION', name]);
   });
 
-  it('parameters and bodies are refused by name on a route that does not read them [requests.unknown-key]', async () => {
+  it('a parameter, a key or a body that the route does not read returns 400 with the reason [requests.unknown-key]', async () => {
     const { id } = (await ada.api.post('/v1/keywords', keywordBody({ name: 'Whole' }))).body;
     for (const [method, path, body, message] of [
       ['GET', `/v1/keywords/${id}?x=1`, undefined, 'x: is not a known parameter'],
@@ -239,7 +239,7 @@ describe('the limits of a request', () => {
     expect((await ada.api.post(`/v1/keywords/${id}/pause`, {})).status).toBe(200);
   });
 
-  it('a number outside the range of JavaScript is refused by name, even with an Idempotency-Key', async () => {
+  it('a number outside the range of JavaScript returns 400 with its path, even with an Idempotency-Key', async () => {
     const body = JSON.stringify(keywordBody({ global_criteria: { market: 'm', query: 'q', filters: 0 } }));
     for (const more of [{}, { 'idempotency-key': newId() }] as Record<string, string>[]) {
       const sent = body.replace('"filters":0', '"filters":{"deep":[1e400]}');

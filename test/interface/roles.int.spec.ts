@@ -55,7 +55,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-/** Sends a request with an empty body and with unknown ids, and returns the status. */
+/** Sends a request with the body `{}` (none for a GET) and with unknown ids, and returns the status. */
 async function statusOf({ method, path }: Operation, headers: Record<string, string>): Promise<number> {
   const filled = path.replace('{source}', 'hackernews').replaceAll(/\{\w+\}/g, newId());
   const answer = await request(service.url + filled, {

@@ -39,7 +39,7 @@ describe('mode=semantic', () => {
     expect((await ask(tenant, 'xr2049')).body.data[0].id).toBe(id);
   });
 
-  it('charges a repeated question only once, even if it is asked several times at once [limits.semantic-cache]', async () => {
+  it('charges a repeated question only once, even if it is asked several times at the same time [limits.semantic-cache]', async () => {
     const before = (await facts(tenant)).length;
     const asked = await Promise.all(
       [1, 2, 3, 4].map(() => ask(tenant, 'weather', '&source=hackernews&lang=en')),

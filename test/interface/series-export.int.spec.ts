@@ -39,7 +39,7 @@ const WINDOW = 'since=2026-03-04T09:30:00Z&until=2026-03-04T12:00:00Z';
 const series = async (query: string) => (await ada.api.get(`/v1/mentions/series?${query}`)).body;
 
 describe('GET /v1/mentions/series', () => {
-  it('counts mentions by hour, and returns empty buckets too', async () => {
+  it('counts mentions by hour, and returns hours without mentions too', async () => {
     const { data, bucket, since, until } = await series(`bucket=hour&${WINDOW}`);
     expect(data).toEqual([
       { at: at('04T09:00:00.000'), group: null, count: 0 },
@@ -78,7 +78,7 @@ describe('GET /v1/mentions/series', () => {
     expect(body.data.map(({ count }: { count: number }) => count)).toEqual([0, 0, 0]);
   });
 
-  it('refuses more buckets than an answer can have, and unknown values', async () => {
+  it('refuses more hours than an answer can have, and unknown values', async () => {
     const wide = await ada.api.get('/v1/mentions/series?bucket=hour&since=2020-01-01T00:00:00Z');
     expect([wide.status, wide.body.details[0].path]).toEqual([400, 'since']);
     const wrong = await ada.api.get('/v1/mentions/series?bucket=week&group=colour');

@@ -18,7 +18,7 @@ const browser = (headers?: Record<string, string>) => new Browser(service.url, h
 const signIn = () => signedIn(service, email);
 
 describe('the first account', () => {
-  it('needs the code that the start has printed, and only one of several simultaneous sign-ups succeeds [sessions.first]', async () => {
+  it('needs the code that npm start printed, and only one of several simultaneous sign-ups succeeds [sessions.first]', async () => {
     expect((await owner.get('/v1/auth/options')).body).toEqual({
       signUp: 'invite',
       isFirst: true,

@@ -28,7 +28,7 @@ afterAll(async () => {
 
 /**
  * Appends an event to EVENTS.
- * @returns its id, its row, and a function that writes the row, as the sink does later
+ * @returns its id, its row, and a function that writes the row, as the sink (a consumer of analysis) does later
  */
 async function append({ accountId }: Tenant, more: Parameters<typeof mentionRow>[1] = {}, isMention = true) {
   const [eventId, watchId, occurredAt] = [newId(), newId(), new Date().toISOString()];
@@ -51,8 +51,8 @@ const written = async (...given: Parameters<typeof append>) => {
 };
 
 /**
- * Creates the consumer of the sink. The sink itself does not run: a test acknowledges events, or writes their rows
- * itself.
+ * Creates the consumer of the sink, the part of analysis that writes the rows of mentions. The sink does not run: a
+ * test acknowledges events, or writes their rows itself.
  */
 async function startSink() {
   await bus.jsm.consumers.add('EVENTS', { durable_name: MENTIONS_SINK, ack_policy: AckPolicy.All });
