@@ -188,7 +188,7 @@ export function insightTasks(member: Member): void {
     await page.unrouteAll();
   }, 90_000);
 
-  it('reads “No delivery with this state and keyword”, and not “Nothing was sent”, if the filters exclude all deliveries', async () => {
+  it('reads “No delivery with this state and keyword”, and not “Nothing was sent …”, if the filters exclude all deliveries', async () => {
     const { page } = member;
     await member.open('deliveries?state=given_up');
     await page.getByText('No delivery with this state and keyword').waitFor();

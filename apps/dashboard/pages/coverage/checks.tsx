@@ -10,7 +10,7 @@ import { Empty, Loaded } from '../../parts/states.js';
 import { DataTable, More } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 
-/** The activity of a keyword: checks, deliveries and events of the keyword itself, newest first. */
+/** The activity of a keyword in the last seven days: checks, deliveries and its own events, newest first. */
 export function Checks({ keywordId }: { keywordId: string }) {
   const path = { id: keywordId };
   const query = usePages(['/v1/keywords', keywordId, 'activity'], async (page, signal) => {
@@ -27,7 +27,7 @@ export function Checks({ keywordId }: { keywordId: string }) {
         {(rows) => {
           if (rows.length === 0)
             return (
-              <Empty icon={Radar} title="Nothing happened yet">
+              <Empty icon={Radar} title="Nothing happened in the last seven days">
                 The first check of a new keyword begins within seconds.
               </Empty>
             );

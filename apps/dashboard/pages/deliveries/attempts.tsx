@@ -22,7 +22,7 @@ type Delivery = RowOf<'/v1/deliveries'>;
 const STATES = ['delivered', 'retrying', 'given_up'] as const;
 const COLOURS = { delivered: 'teal', retrying: 'yellow', given_up: 'red' } as const;
 
-/** Deliveries by event and target, newest first, each with all attempts. */
+/** The deliveries of the last seven days by event and target, newest first, each with all attempts. */
 export function Attempts() {
   const names = useKeywordNames();
   const channels = useChannels();
@@ -64,7 +64,7 @@ export function Attempts() {
             return state || keyword ? (
               <Empty icon={Send} title="No delivery with this state and keyword" />
             ) : (
-              <Empty icon={Send} title="Nothing was sent">
+              <Empty icon={Send} title="Nothing was sent in the last seven days">
                 Give a keyword a webhook address or a channel, and its next mention is sent there.
               </Empty>
             );

@@ -13,7 +13,7 @@ const BEFORE_ATTEMPT_MS = 300_000;
  * keyword. An event of the keyword itself, such as a fired alert, is found only if the first attempt followed within
  * five minutes after the event.
  * @returns null if the event was not found
- * @throws EarshotError, EarshotConnectionError
+ * @throws EarshotError, EarshotConnectionError, or the reason of the signal if it aborts
  */
 export async function deliveredEvent(delivery: Delivery, signal: AbortSignal): Promise<Event | null> {
   const { eventId, keywordId, attempts } = delivery;

@@ -13,7 +13,10 @@ type Delivery = RowOf<'/v1/deliveries'>;
 
 interface Props {
   delivery: Delivery;
-  /** The channel that got the delivery; undefined for a webhook address, and for a deleted channel. */
+  /**
+   * The channel that got the delivery. Undefined for a webhook address, for a deleted channel, and until the channels
+   * are loaded.
+   */
   channel: Channel | undefined;
 }
 

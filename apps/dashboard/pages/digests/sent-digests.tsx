@@ -13,7 +13,7 @@ import { Time } from '../../parts/time.js';
 /** Events and their deliveries are kept for 90 days. */
 const KEPT_MS = 90 * 24 * 3_600_000;
 
-/** The digests that were sent, newest first. */
+/** The deliveries of digests with their states, newest first. Deliveries that failed are included. */
 export function SentDigests() {
   const names = useKeywordNames();
   const channels = useChannels();

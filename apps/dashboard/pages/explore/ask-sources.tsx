@@ -60,7 +60,7 @@ export function AskSources() {
   );
   const options = SOURCES.map((value) => ({
     value,
-    label: sourceName(value) + (configured.data && !usable.has(value) ? ' (not configured)' : ''),
+    label: sourceName(value) + (configured.data && !usable.has(value) ? ' (not available)' : ''),
     disabled: configured.data !== undefined && !usable.has(value),
   }));
   const runId = params.get('run');

@@ -8,7 +8,10 @@ export type Window = keyof typeof WINDOWS;
 
 const DAY_MS = 86_400_000;
 
-/** The filters in the address bar. Filters of the API have the same names as in the API. */
+/**
+ * The filters in the address bar. Filters of the API have the same names as in the API, except `dropped`, which is
+ * `include=dropped` in the API and in the address.
+ */
 export interface FeedFilters {
   q: string;
   mode: 'text' | 'semantic';
@@ -62,7 +65,7 @@ export function readFilters(params: URLSearchParams): FeedFilters {
   };
 }
 
-/** Returns the query string of the filters, without default values. */
+/** Returns the filters as parameters of an address, without default values. */
 export function writeFilters(filters: FeedFilters): URLSearchParams {
   const params = new URLSearchParams();
   if (filters.q) params.set('q', filters.q);
@@ -77,7 +80,10 @@ export function writeFilters(filters: FeedFilters): URLSearchParams {
   return params;
 }
 
-/** Returns the filters in the format of the API. If `since` is empty, the period begins one window before `now` (ms). */
+/**
+ * Returns the filters in the format of the API. If `since` is empty, the period begins one window before `now`.
+ * @param now ms
+ */
 export function apiFilters(filters: FeedFilters, now: number) {
   const { q, mode, minRelevance, dropped, until } = filters;
   const since = filters.since || new Date(now - WINDOWS[filters.window] * DAY_MS).toISOString();

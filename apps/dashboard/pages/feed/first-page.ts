@@ -21,8 +21,8 @@ export function beginFirstPage(search: string): void {
 }
 
 /**
- * Returns the filters in the format of the API. The window ends now, unless the filters contain times. If
- * `beginFirstPage` reads the page of this address, the window ends when that read began.
+ * Returns the filters in the format of the API. If `since` is empty, the period begins one window before now. If
+ * `beginFirstPage` reads the page of this address, the period begins one window before the start of that read.
  */
 export const queryOf = (filters: FeedFilters, address: string): ApiFilters =>
   firstPage?.address === address ? firstPage.query : apiFilters(filters, Date.now());

@@ -17,7 +17,7 @@ import { useFeed } from './use-feed.js';
 const DetailDrawer = lazy(() => import('./detail-drawer.js'));
 const MentionDetail = lazy(() => import('./mention-detail.js'));
 
-/** Shows the mentions of all keywords. New mentions appear without a reload. */
+/** Shows the mentions of the account that match the filters. New mentions appear without a reload. */
 export function Component() {
   const { filters, address, change } = useFeedFilters();
   const [agreedTo, setAgreedTo] = useState('');

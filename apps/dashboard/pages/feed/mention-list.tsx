@@ -8,7 +8,7 @@ import { MentionRow } from './mention-row.js';
 import type { FeedLine } from './stories.js';
 
 const ROW_HEIGHT = 122;
-/** The next page is read when fewer than this number of loaded rows follow the visible rows. */
+/** The next page is read when fewer than this number of loaded rows remain, counted from the last rendered row. */
 const ROWS_AHEAD = 30;
 
 interface Props {

@@ -40,8 +40,8 @@ export function useExport(filters: ApiFilters) {
 }
 
 /**
- * Loads the export, and reports the number of rows. Each row ends with a line break. In a CSV, the first line contains
- * the names of the columns, and a quoted text can contain line breaks.
+ * Loads the export, and reports the numbers of bytes and rows. Each row ends with a line break. In a CSV, the first
+ * line contains the names of the columns, and a quoted text can contain line breaks.
  */
 async function load(
   { mode: _mode, ...filters }: ApiFilters,

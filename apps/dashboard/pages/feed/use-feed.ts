@@ -14,7 +14,7 @@ const NO_STORIES: ReadonlySet<string> = new Set();
  * @param maySpend false while the member has not agreed to the price of a search by meaning
  */
 export function useFeed(filters: FeedFilters, address: string, maySpend: boolean) {
-  // Unless the filters contain times, the window ends at the present time. This window is computed only once for
+  // If `since` is empty, the period begins one window before the present time. This start is computed only once for
   // these filters, so that the API treats later requests as the same question.
   const query = useMemo(() => queryOf(filters, address), [address]);
   const isSemantic = query.mode === 'semantic';

@@ -119,7 +119,7 @@ const pathsOf = (error: unknown) =>
 
 type DraftForm = ReturnType<typeof useDraftForm>;
 
-/** Creates the keyword with the token of the displayed price, or sends the changed keys. */
+/** Creates the keyword, with the token of the displayed price if there is one, or sends the changed keys. */
 function useSave(
   stored: Keyword | undefined,
   before: KeywordBody,

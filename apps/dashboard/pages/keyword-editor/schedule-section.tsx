@@ -14,8 +14,8 @@ export function ScheduleSection({ isNew }: { isNew: boolean }) {
       onChange: (value: string) => void;
       error?: string;
     };
-    // The browser's field supports neither seconds nor zones. A stored time with a zone stays unchanged until the
-    // member changes it.
+    // The browser's field supports no zones, and this form shows no seconds. A stored time with a zone or with seconds
+    // stays unchanged until the member changes it.
     return {
       value: value.slice(0, 16),
       error,
