@@ -20,7 +20,7 @@ import { ReplayDecisionSchema, ReplayEventSchema } from './gen/earshot/replays/v
 
 /**
  * A stored message of an earlier version, and its content. Never change a fixture, because streams keep messages for
- * months.
+ * months, some without limit.
  */
 interface Fixture {
   message: string;

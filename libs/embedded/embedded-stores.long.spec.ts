@@ -57,7 +57,7 @@ async function start(): Promise<EmbeddedStores> {
 /** Starts the stores in another process, which then waits. */
 async function startInOtherProcess(): Promise<ChildProcess> {
   if (!existsSync(fileURLToPath(compiled)))
-    throw new Error('this spec runs the built library: npm run build');
+    throw new Error('this spec needs the built library; run `npm run build` first');
   const script = `
     const { startEmbedded } = await import(process.env.LIBRARY);
     const log = { info() {}, warn() {} };

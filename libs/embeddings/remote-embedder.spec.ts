@@ -25,7 +25,7 @@ function embedderOf(respond: Respond, token = 'secret') {
   };
 }
 
-/** Returns a vector of three numbers that depends on the text's length. */
+/** Answers with a vector of three numbers for each text, the last text first. A vector depends on the text's length. */
 const answer: Respond = (input) => ({
   status: 200,
   body: { data: input.map((text, index) => ({ index, embedding: [text.length, 1, 0] })).reverse() },

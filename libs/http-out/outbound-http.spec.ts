@@ -82,7 +82,7 @@ describe('a client that reads the body of an answer', () => {
     expect([answer.status, text(answer.bytes)]).toEqual([200, '012345678901234']);
   });
 
-  it('refuses a longer answer by default, and accepts one of exactly the limit', async () => {
+  it('refuses a longer answer by default, and accepts an answer of exactly the maximum size', async () => {
     const server = await allowedServer((_, response) => response.end('0123456789'));
     expect((await guardedClient().request(get(server.origin, { maxBytes: 10 }))).bytes.length).toBe(10);
     expect(await faultOf(guardedClient().request(get(server.origin, { maxBytes: 9 })))).toBe(

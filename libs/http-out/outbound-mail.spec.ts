@@ -12,7 +12,8 @@ const mailTo = (to: string): OutboundMailMessage => ({
   text: 'text',
   html: '<p>text</p>',
   headers: {},
-  // Longer than one mail takes. 60 mails over 8 connections take at least 1600 ms, so the last ones wait longer than this.
+  // Longer than one mail takes. 60 mails of one account use 4 of the 8 connections and take at least 3000 ms, so the
+  // last mails wait longer than this.
   deadlineMs: 1200,
 });
 const addresses = (count: number) => Array.from({ length: count }, (_, n) => `n${n}@example.org`);

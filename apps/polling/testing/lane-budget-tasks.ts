@@ -22,7 +22,7 @@ export function laneBudgetTasks(scene: LaneScene): void {
       await until('the lane is full', async () => scene.upstream.states.length >= 4);
       await scene.stores.due(...slow, quick);
       await until('a check of the other account', async () => (await scene.stores.checksOf(quick))[0]);
-      // 16 slow reads, and the reads that the four places have started meanwhile.
+      // At most 16 slow reads, and one read in each of the lane's four places.
       expect(scene.upstream.states.length - 1).toBeLessThanOrEqual(20);
       answer();
       for (const id of slow)

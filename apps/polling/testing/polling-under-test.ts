@@ -193,10 +193,11 @@ export class Upstream {
   /** False: the source has no search, so only whole words are matched. */
   hasSearch = true;
   /**
-   * If set, searches name servers. Searches whose query begins with `slow` get a response when the promise resolves.
+   * If set, every search names the server `named.example.org`. A search whose query begins with `slow` gets its
+   * response when the promise resolves.
    */
   slowServers: Promise<void> | undefined;
-  /** The maximum units of a check, called for each pricing. If it is set, every result states nine units. */
+  /** Returns the maximum units of a check each time a price is computed. If it is set, every read states nine units. */
   unitsPerCheck: (() => number) | undefined;
   /** Number of items on the one page that a first check reads. */
   pageSize = Infinity;

@@ -42,7 +42,7 @@ import { SimulatorClient } from '../testing/simulator-client.js';
       expectKeys(answer.meta, ['newest_id', 'oldest_id', 'result_count']);
       expect(allKeys([answer.meta])).toEqual(expect.not.arrayContaining(['previous_token']));
       const tweets = known.flatMap(({ data }) => data);
-      // Tweets no longer name the client.
+      // `source`, the app that sent the tweet, is left out, because X no longer returns it.
       const always = commonKeys(tweets).filter((key) => key !== 'source' && key !== 'entities');
       const ever = allKeys([...tweets, ...today.flatMap(({ data }) => data)]);
       expect(answer.data.length).toBeGreaterThan(20);

@@ -41,7 +41,7 @@ export const ASKED: Readonly<Record<string, EngineRequest>> = {
   },
 };
 
-/** Sends a request to an engine; `more` overrides its usual keys. */
+/** Sends the request of `ASKED` to the engine; `more` replaces its path, headers or body. */
 export function askEngine(
   client: SimulatorClient,
   engine: string,
@@ -51,7 +51,7 @@ export function askEngine(
   return client.post(path, body, headers);
 }
 
-/** Returns the headers of a request to the engine with this key. */
+/** Returns the headers of a request to the engine; they contain this API key. */
 export function keyedBy(engine: string, key: string): Record<string, string> {
   const { headers } = ASKED[engine]!;
   const name = Object.keys(headers).find((each) => each !== 'anthropic-version')!;

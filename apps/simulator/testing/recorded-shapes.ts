@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { checkout } from '#testing';
 
 // For specs only. Recorded responses of the upstreams, in a directory beside the checkout. Without this directory, the
-// suites that compare are skipped.
+// suites that compare the simulator with them are skipped.
 const RECORDED = new URL('../shared/upstream/', checkout);
 
 /** A JSON object. */

@@ -5,7 +5,7 @@ import { tally } from './tallies.js';
 
 /**
  * The tables `owners` and `tallies`, with columns, constraints, indexes and grants that a rebuild must keep; and the
- * table `visits`, which a rebuild does not change.
+ * table `visits`, whose rows a rebuild keeps. A rebuild adds to it only the messages that were not applied before.
  */
 export const REBUILDABLE_TABLES = `
   CREATE TABLE owners (owner text PRIMARY KEY);

@@ -37,7 +37,7 @@ export class TallyScene {
     this.id = newId();
   }
 
-  /** Executes a command that adds to the tally. @returns its total */
+  /** Executes a command that adds to the tally. @returns the total of the tally */
   readonly add = (amount: number, commandId = newId(), aggregate = tally): Promise<number> =>
     execute(this.database, this.store, {
       aggregate,

@@ -5,8 +5,9 @@ import { startServer, type TestServer } from './servers.js';
 const open: { close(): Promise<void> }[] = [];
 
 /**
- * Closes the clients and servers that a test has opened. Each spec file passes it to `afterEach`. A hook in this module
- * would run only for the first spec file of a worker, because the files of a worker share this module.
+ * Closes the clients and servers that a test has opened. Each spec file passes this function to `afterEach`. A hook in
+ * this module would run only for the first spec file of a jest worker, because the spec files of a worker share this
+ * module.
  */
 export async function closeOpened(): Promise<void> {
   await Promise.all(open.splice(0).map((one) => one.close()));

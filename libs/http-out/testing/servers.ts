@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 /** A server for a test, on one loopback address. */
 export interface TestServer {
-  /** `http://127.0.0.2:40123` */
+  /** For example `http://127.0.0.2:40123`. */
   origin: string;
   port: number;
   /** Connections accepted so far. */

@@ -72,7 +72,7 @@ describe('the simulated TikTok', () => {
     expect(Number.isSafeInteger(Number(id))).toBe(false);
   });
 
-  it('returns all pages of a search from the result of its first request', async () => {
+  it('returns later pages of a search without videos that were published after the first page', async () => {
     const ids = Array.from({ length: 5 }, (_, n) => publish(`acme ${n}`)).reverse();
     const asked = { query: { and: [is('keyword', 'acme')] }, max_count: 2 };
     const first = (await query(asked)).json<Found>();
@@ -102,7 +102,7 @@ describe('the simulated TikTok', () => {
     expect([answer.status, answer.json<Found>().error.code]).toEqual([400, 'invalid_params']);
   });
 
-  it('refuses fields that it does not have', async () => {
+  it('refuses unknown fields, and a request without fields', async () => {
     for (const fields of ['', 'id,colour'])
       expect((await query({ query: { and: [is('keyword', 'a')] } }, fields)).status).toBe(400);
   });

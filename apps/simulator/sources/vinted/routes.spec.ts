@@ -38,7 +38,7 @@ const read = async (query = 'order=newest_first') => (await ask(query)).json<Pag
 const idsOf = ({ items }: Page) => items.map(({ id }) => String(id));
 
 describe('a visit to vinted', () => {
-  it('begins on the first page, and ends after two hours', async () => {
+  it('begins with a request for the home page, and ends after two hours', async () => {
     const names = cookie.split('; ').map((pair) => pair.split('=')[0]);
     expect(names).toEqual(['__cf_bm', 'anon_id', 'access_token_web', 'refresh_token_web']);
     expect((await ask('')).status).toBe(200);
