@@ -5,12 +5,12 @@ const read = (env: NodeJS.ProcessEnv) => llmOptions(readSettings(LLM_SETTINGS, e
 const URL = 'https://llm.example/v1';
 
 describe('the settings of the language model', () => {
-  it('name no model by default', () => {
+  it('describe no language model without LLM_URL', () => {
     expect(read({})).toBeUndefined();
     expect(read({ LLM_MODEL: 'm', LLM_TOKEN: 't' })).toBeUndefined();
   });
 
-  it('have a budget and temperature 0 by default', () => {
+  it('have temperature 0, request limits and a time limit by default, and no temperature with LLM_TEMPERATURE=none', () => {
     expect(read({ LLM_URL: URL, LLM_MODEL: 'm' })).toEqual({
       ...{ url: URL, model: 'm', token: '', temperature: 0, userAgent: 'spec' },
       ...{ concurrency: 4, requestsPerMinute: 120, timeoutMs: 60_000 },

@@ -24,7 +24,7 @@ describe('addresses', () => {
     ['on acme.com—acme is good', ['acme.com']],
   ];
 
-  it.each(cases)('in the text %j are %j', (text, expected) => {
+  it.each(cases)('the addresses in the text %j are %j', (text, expected) => {
     expect(addressesIn(text).map(({ start, end }) => text.slice(start, end))).toEqual(expected);
   });
 });

@@ -82,7 +82,7 @@ describe('VIP authors', () => {
     expect(vipOf([], candidate)).toBeUndefined();
   });
 
-  it('keep the server part of the handle', () => {
+  it('are compared without case and prefix, but with the server part of the handle', () => {
     expect(foldHandle('@Ada@Social.Example')).toBe('ada@social.example');
     expect(foldHandle('/u/Ada')).toBe('ada');
     expect(foldHandle('r/Rockets')).toBe('rockets');

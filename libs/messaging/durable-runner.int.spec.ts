@@ -45,7 +45,7 @@ describe('a durable consumer', () => {
     expect(await parked(name)).toEqual([{ text: 'bad', reason: 'not a check', subject: scene.subject }]);
   });
 
-  it('parks a poison message at its eighth delivery, and handles the others', async () => {
+  it('parks a message that fails at its eighth delivery, and handles the others', async () => {
     const good: string[] = [];
     const { name, running } = await run((batch) => {
       const poison = batch.find(({ text }) => text === 'poison');
@@ -79,7 +79,7 @@ describe('a durable consumer', () => {
   });
 
   it.each(DECISION_STREAMS)(
-    'does not park a message of %s, even at its ninth delivery, and handles the others',
+    'does not park a message of %s that fails, even at its ninth delivery, and handles the others',
     async (stream) => {
       let failed = false;
       const good: string[] = [];
@@ -190,7 +190,7 @@ describe('a durable consumer', () => {
     await running.stop();
   }, 40_000);
 
-  it('does not park a message that fails while the consumer stops, and leaves it to the successor', async () => {
+  it('does not park a message that fails while the consumer stops, and does not acknowledge it', async () => {
     let calls = 0;
     let fail = () => {};
     const gate = new Promise<void>((resolve) => (fail = resolve));
@@ -244,8 +244,8 @@ it('a consumer of some subjects gets only messages on these subjects, and other 
   await scene.bus.js.publish('checks.part.a.1', 'first');
   applied = (await scene.bus.js.publish('checks.part.a.2', 'second')).seq;
   await send('another subject');
-  // A message of the consumer was applied, acknowledged and purged: the last applied message is now older than messages
-  // on other subjects.
+  // This message is acknowledged and then deleted, as in a purge. Then the last message of the consumer is older than a
+  // message on another subject.
   const purged = await scene.bus.js.publish('checks.part.b.1', 'purged');
   await settled(consumer.name);
   await consumer.running.stop();

@@ -73,7 +73,7 @@ describe('a message whose outcome comes later', () => {
     expect(sizes).toEqual([2, 1, 1]);
   });
 
-  it('is tried alone while no other message is tried, and only once for each delivery', async () => {
+  it('is tried alone, never at the same time as another message, and only once for each delivery', async () => {
     const refused = (error: string) => later(Promise.reject(new Error(error)));
     let running = 0;
     let most = 0;
@@ -114,7 +114,7 @@ describe('a message whose outcome comes later', () => {
     expect(await parked(name)).toEqual([]);
   });
 
-  it('counts among the messages that a replica can hold', async () => {
+  it('counts toward the maximum of two batches for one replica, so that another replica gets the following messages', async () => {
     const decision = new Decision();
     let begun = 0;
     const { name, running, again } = await run((batch) => {

@@ -50,7 +50,7 @@ it('a command that hangs does not use up the time of the loops', async () => {
   expect(finished).toBe(true);
 });
 
-it('a metric shows up to which message each consumer has acknowledged everything', async () => {
+it('a metric contains, for each consumer, the sequence up to which all messages are acknowledged', async () => {
   jest.useFakeTimers(fakeOnly('setInterval', 'clearInterval'));
   const info = { num_pending: 9, num_ack_pending: 1, ack_floor: { stream_seq: 41 } };
   const jsm = {

@@ -55,7 +55,7 @@ async function applied(): Promise<string[]> {
   return rows.map(({ step }) => step);
 }
 
-/** Subjects `a` to `c` whose messages share one sequence, as in a stream. */
+/** Generates messages on the subjects `a` to `c`, numbered in one sequence, as in a stream. */
 const stream = fc
   .array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 12 })
   .map((subjects) =>

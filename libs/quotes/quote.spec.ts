@@ -189,7 +189,7 @@ describe('the quote of a day', () => {
     ]);
   });
 
-  it('in whole checks counts each check at its price, on the day it starts', () => {
+  it('in whole checks counts each check at its price, on the day on which the interval before it begins', () => {
     const slow = { creditsPerCheck: 2, intervalSeconds: 2 * 86_400, to: at('09T00:00') };
     const periods = [
       period({ ...slow, from: at('04T12:00') }),

@@ -7,7 +7,7 @@ describe('the local reader', () => {
   beforeAll(() => (reader = startLocalReader({ workers: 1 })));
   afterAll(() => reader.close());
 
-  it('reads language, relevance, sentiment and intent of each item, in order', async () => {
+  it('reads the language of each item, and its sentiment and intent if `analysis` is true, in order', async () => {
     const readings = await reader.read([
       requestOf('I love Acme, it is the best tool that we have ever used.'),
       requestOf('Leaving Acme for Globex today, cancelled our subscription.'),

@@ -93,13 +93,13 @@ export const PIECES = [
   ],
   ...['ＡＢ', '\ud83d', '\udc4d', '𐐀', '𐐨', '𝟏', '・', '²', 'र', 'ा', '्'],
 ];
-/** An arbitrary text of these pieces. */
+/** Generates texts of up to 24 of these pieces. */
 export const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 24 }).map((pieces) => pieces.join(''));
-/** An arbitrary term of one to four of these pieces. */
+/** Generates terms of one to four of these pieces. */
 export const term = fc
   .array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 4 })
   .map((pieces) => pieces.join(''));
-/** The parameters of each property test. */
+/** The parameters of a property test with 1000 runs. */
 export const runs = { numRuns: 1000 };
 
 /** Returns the folded text, with the position of each unit in the original. */

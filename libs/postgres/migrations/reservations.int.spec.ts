@@ -38,7 +38,7 @@ const OWN = `SELECT h.hold_id FROM credit_holds h
   JOIN unnest($1::uuid[], $2::uuid[]) AS own (hold_id, holder) ON own.hold_id = h.hold_id AND own.holder = h.holder
   WHERE h.done_at IS NULL ORDER BY h.hold_id FOR UPDATE OF h`;
 
-/** The statements of the release before the migration, with its names. */
+/** The statements of the release before the migration, with the table and columns of that release. */
 const STATEMENTS = {
   reserve: `INSERT INTO credit_holds AS h (hold_id, account_id, amount, expires_at, holder)
     SELECT DISTINCT ON (hold_id) hold_id, account_id, amount, now() + make_interval(secs => seconds), holder

@@ -1,6 +1,7 @@
 import { readingOf, requestOf } from '../testing/requests.js';
 import { switchingIn } from './switching.js';
 
+// In the sentences, § is the subject.
 const direction = (sentence: string) => switchingIn([sentence])[0]?.direction;
 
 describe('statements about a change to or from something, or about a comparison', () => {
@@ -83,7 +84,7 @@ describe('the stance toward the subject', () => {
     expect(stance('Acme is better than Globex. Initech is better than Acme.', ['Acme'])).toBe('mixed');
   });
 
-  it('is the mood of the text for a topic [readings.stance]', () => {
+  it('is the mood of the text if the subject is a topic [readings.stance]', () => {
     const text = 'I love this, finally leaving Globex for Acme, so happy and excited!';
     expect([stance(text, ['Globex'], 'topic'), stance(text, ['Globex'], 'own')]).toEqual([
       'positive',

@@ -153,7 +153,7 @@ describe('an engine that fails', () => {
         upstream.requests.length = 0;
         return connector.search(promptCriteria({ prompt }), fakeContext(upstream.http, { session, now }));
       };
-      // The engine refuses after 40 s.
+      // The refusal of the engine arrives 40 s after the start of the check.
       upstream.lane.now = secondsOn(40);
       await search('Which lamp is the best?', SPEC_NOW);
       limited = false;
@@ -210,7 +210,7 @@ describe('an engine that fails', () => {
       // Midnight in Los Angeles is 08:00 in UTC.
       { kind: 'quota_spent', retryAfterMs: 20 * 3_600_000 },
     ],
-  ])('%s: the quota of the engine is closed', async (_, answer, expected) => {
+  ])('%s gets no requests for the time in `retryAfterMs` of the error', async (_, answer, expected) => {
     const { read, heldOff } = reading(() => answer, openaiOnly);
     await expect(read).rejects.toMatchObject(expected);
     expect(heldOff).toMatchObject([

@@ -130,7 +130,7 @@ describe('answers of OpenAI', () => {
       { status: 'failed', error: { code: 'Sorry, <b>no</b>' } },
       'truncated: ai_answers: openai stopped before the end of its answer (it does not say why); the answer is not counted',
     ],
-  ])('are failures if they are incomplete or refused: %j', (more, fault) => {
+  ])('are failures if they end early or the content filter refuses the prompt: %j', (more, fault) => {
     expect(faultOf('openai', { ...openaiAnswer({}), ...more })).toBe(fault);
   });
 });

@@ -4,7 +4,7 @@ import { ENGINE_APIS } from './engines.js';
 describe('the question to an engine', () => {
   const question = { prompt: 'Which lamp?', model: 'm-1', country: 'DE' };
 
-  it('contains the prompt, the web search, and, except for Gemini, the country of the person', () => {
+  it('contains the prompt, the web search, and, except for Gemini, the country', () => {
     expect(ENGINE_APIS.openai.body(question, [])).toEqual({
       model: 'm-1',
       input: 'Which lamp?',

@@ -30,7 +30,7 @@ async function asked(init: Parameters<typeof criteriaOf>[0], more: Partial<Fetch
 }
 
 describe('the request to Hacker News', () => {
-  it('asks for the phrase in quotes without typos, newest first, from 5 minutes before the last read', async () => {
+  it('asks for the phrase in quotes and without typo tolerance, newest first, from 5 minutes before the last read', async () => {
     const upstream = fakeUpstream('hackernews', () => ({ body: { hits: [] } }));
     const since = new Date('2026-03-04T11:00:00.500Z');
     await connector.search(criteriaOf({ query: 'desk lamp' }), fakeContext(upstream.http, { since }));
@@ -136,7 +136,7 @@ describe('items of Hacker News', () => {
     expect(item?.engagement).toBeUndefined();
   });
 
-  it('are read in the same way with null, empty and absent fields', () => {
+  it('are read if fields are null or empty', () => {
     const old = {
       url: null,
       story_text: '',

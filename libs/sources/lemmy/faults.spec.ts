@@ -44,7 +44,7 @@ describe('faults of Lemmy:', () => {
     });
   });
 
-  it('a request to wait from the configured server makes the lane wait, even if another server answers', async () => {
+  it('the lane waits if the configured server asks Earshot to wait, even if another server answers', async () => {
     const busy: FakeAnswer = { status: 400, body: { error: 'rate_limit_error' } };
     const upstream = fakeUpstream(
       'lemmy',
@@ -58,7 +58,7 @@ describe('faults of Lemmy:', () => {
     expect(upstream.heldOff).toEqual([{ waitMs: 30_000, reason }]);
   });
 
-  it('a request to wait from another server delays only the requests to that server', async () => {
+  it('only the requests to a server wait if this server is not the configured one and asks Earshot to wait', async () => {
     const session = new Map<string, unknown>();
     const filters = { instances: ['lemmy.world', 'light.example'] };
     const init = { query: 'lamp', filters };

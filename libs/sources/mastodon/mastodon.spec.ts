@@ -197,7 +197,7 @@ describe('the public timeline of an instance', () => {
     expect(paths().slice(before)).not.toContain('public');
   });
 
-  it('is the feed of an installation with a token, after it has been measured as small', async () => {
+  it('is the feed of an installation with a token, after a read has measured that it has few posts', async () => {
     const connector = withToken();
     expect(connector.feed?.pagesFor(300)).toBe(Infinity);
     await searched(10, connector);

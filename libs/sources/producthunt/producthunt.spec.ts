@@ -284,7 +284,7 @@ describe('criteria and settings of Product Hunt', () => {
     [{ SOURCE_PRODUCTHUNT_CLIENT_ID: 'a' }, [missing]],
     [{ SOURCE_PRODUCTHUNT_CLIENT_ID: 'a', SOURCE_PRODUCTHUNT_CLIENT_SECRET: 'b' }, []],
     [{ SOURCE_PRODUCTHUNT_TOKEN: 'c' }, []],
-  ])('with the environment %j lack the settings %j', (env, missingSettings) => {
+  ])('with the environment %j: the missing settings are %j', (env, missingSettings) => {
     expect(createSources(env).get('producthunt')).toMatchObject({
       configured: missingSettings.length === 0,
       missingSettings,

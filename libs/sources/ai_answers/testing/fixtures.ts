@@ -49,7 +49,7 @@ export function upstreamWithLane(answer: (request: FakeRequest) => FakeAnswer) {
     budget: () => ({
       before: ({ spends }) => {
         const waitMs = (until.get(spends?.quota ?? '') ?? 0) - lane.now.getTime();
-        const spent = new UpstreamError('quota_spent', 'what it allows a day is used up', 0, waitMs);
+        const spent = new UpstreamError('quota_spent', 'the daily quota is used up', 0, waitMs);
         return waitMs > 0 ? Promise.reject(spent) : Promise.resolve();
       },
       after: () => undefined,
