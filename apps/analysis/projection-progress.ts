@@ -32,7 +32,8 @@ class ProjectionProgress {
   /**
    * @param now ms
    * @returns a function that returns the sequence up to which everything is applied. If messages that were stored
-   *   before the first request for the piece of work are missing, it returns undefined, for at most a minute
+   *   before the first request for the piece of work are not applied yet, the function returns undefined, for at most a
+   *   minute
    */
   async upTo(now: number): Promise<(work: string) => number | undefined> {
     const lastSeq = await this.lastSeq();

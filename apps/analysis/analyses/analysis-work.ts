@@ -63,7 +63,8 @@ export class AnalysisWork {
 
   /**
    * Runs the command on the mentions.
-   * @throws EmbeddingsUnavailable; Refusal `unavailable` if an instruction needs a language model and there is none
+   * @throws EmbeddingsUnavailable; Refusal `unavailable` if an instruction must be carried out on each mention, which
+   *   needs a language model, and there is none
    */
   async run(command: RunAnalysis, mentions: readonly AnalysedMention[]): Promise<AnalysisResult> {
     switch (command.operation) {

@@ -4,7 +4,10 @@ import { cosine, type MentionWithVector } from './group.js';
 export interface ClassifiedMention {
   mentionId: string;
   class: string;
-  /** The share of this class among all classes (softmax of the cosines): 0 to 1, rounded to three decimals. */
+  /**
+   * 0 to 1. From a language model: how sure the model is. From the local model: the share of this class among all
+   * classes (softmax of the cosines), rounded to three decimals.
+   */
   confidence: number;
 }
 

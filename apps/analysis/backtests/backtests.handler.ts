@@ -51,7 +51,10 @@ export class BacktestsHandler {
   private readonly queue = new PQueue({ concurrency: 1 });
   /** Accounts with a backtest that waits or runs in this process. */
   private readonly busy = new Set<string>();
-  /** Accounts for which this process runs a search: it reads a page that shows only mentions with a fired rule. */
+  /**
+   * Accounts for which this process runs a search. A search reads a page that shows only mentions for which a rule
+   * fires or fired.
+   */
   private readonly searching = new Set<string>();
 
   constructor(
@@ -111,7 +114,7 @@ export class BacktestsHandler {
   async read(page: ReadBacktest) {
     const { accountId, onlyFired } = page;
     if (!onlyFired) return this.page(page);
-    // A page tests thousands of mentions, and can embed hundreds, on the threads that read new items.
+    // A search tests thousands of mentions. It can also embed hundreds of texts, on the thread that reads new items.
     if (this.searching.has(accountId))
       throw new Refusal(
         'too-many',
@@ -175,6 +178,15 @@ export class BacktestsHandler {
     );
     if (stored.length === 0) throw Refusal.notFound('keyword');
   }
+}
+
+/**
+ * Returns whether a rule compares the meaning of the title alone or of the body alone. If so, each mention is embedded.
+ * For the whole text, the stored vectors of the local model are used, and only mentions without such a vector are
+ * embedded.
+ */
+function embeds({ rules }: KeywordDefinition): boolean {
+  return itemRulesOf(rules).similarTo.some(({ field }) => field !== 'text');
 }
 
 /** Gives an id to each rule that has none, because the backtest counts by the ids of rules. */

@@ -167,7 +167,10 @@ export class DigestAssembly {
     return digestOf(head, shown, total);
   }
 
-  /** Summarises the items. If this fails, but not because of an outage, the digest is stored without a summary. */
+  /**
+   * Summarises the items. If a store is down, the assembly of the digest fails, and is retried later. After any other
+   * error, for example of the embeddings server, the digest is stored without a summary.
+   */
   private async summaryOf(shown: readonly WaitingItem[]): Promise<DigestSummary | null> {
     const mentions = shown.slice(0, SUMMARISED_ITEMS).map(({ item, own }) => ({
       id: item.mentionId,

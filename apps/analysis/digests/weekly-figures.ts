@@ -17,7 +17,7 @@ const COUNTED = `account_id = {accountId: UUID} AND keyword_id = {keywordId: UUI
   AND occurred_at < {until: DateTime64(3, 'UTC')} AND dropped_reason = '' AND NOT backfilled AND NOT has(labels, 'hidden')`;
 const IN_WEEK = `${COUNTED} AND occurred_at >= {since: DateTime64(3, 'UTC')}`;
 
-/** Computes the figures of weekly reports from the stored mentions. */
+/** Computes the figures of weekly reports from the stored mentions and the events of alerts. */
 @Injectable()
 export class WeeklyFigures {
   constructor(

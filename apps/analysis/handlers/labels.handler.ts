@@ -68,7 +68,7 @@ export class LabelsHandler {
 
   /**
    * Returns the id of the mention's keyword, of its watch without a keyword, or of the Explore that found it.
-   * @throws Refusal `not-found` for another account's mention, and for a purged mention
+   * @throws Refusal `not-found` for an unknown mention, for another account's mention, and for a purged mention
    */
   private async ownerOf(accountId: string, mentionId: string): Promise<string> {
     const [row] = await selectRows<{ keyword_id: string; watch_id: string; explore_id: string }>(

@@ -91,8 +91,8 @@ export class QuestionsHandler {
   }
 
   /**
-   * Returns the id under which this question is charged. If the last identical question is older than ten minutes, the
-   * id is new.
+   * Returns the id under which this question is charged. An identical question has the same id for ten minutes after it
+   * was charged (if it was never charged: after it was first asked). Then the id is new.
    */
   private async questionFor(accountId: string, hash: string): Promise<KnownQuestion> {
     const rows: KnownQuestion[] = await this.database.query(
@@ -113,7 +113,7 @@ export class QuestionsHandler {
     return rows[0] ?? this.questionFor(accountId, hash);
   }
 
-  /** Marks a question as charged, and deletes some old questions. @returns false if it was charged before */
+  /** Marks a question as charged, and deletes some old questions. @returns false if the question was marked before */
   private async markCharged({ accountId, questionHash, questionId }: SettleQuestion): Promise<boolean> {
     const charged: unknown[] = await this.database.query(
       `WITH old AS (

@@ -53,7 +53,7 @@ export function treatedCheck(
   };
 }
 
-/** Number of items that are read and published together. Reading them takes about 20 ms. */
+/** Number of items that are read and published together. Reading so many short items takes about 20 ms. */
 const ITEMS_TOGETHER = 24;
 
 /** Splits checks into parts with few items each. A check with many items is split over several parts. */
