@@ -180,15 +180,6 @@ export class BacktestsHandler {
   }
 }
 
-/**
- * Returns whether a rule compares the meaning of the title alone or of the body alone. If so, each mention is embedded.
- * For the whole text, the stored vectors of the local model are used, and only mentions without such a vector are
- * embedded.
- */
-function embeds({ rules }: KeywordDefinition): boolean {
-  return itemRulesOf(rules).similarTo.some(({ field }) => field !== 'text');
-}
-
 /** Gives an id to each rule that has none, because the backtest counts by the ids of rules. */
 function withRuleIds(definition: KeywordDefinition, backtestId: string): KeywordDefinition {
   const rules = definition.rules.map((rule, index) =>
