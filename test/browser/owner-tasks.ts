@@ -106,8 +106,11 @@ export function ownerTasks(dashboard: Dashboard): void {
     const { page } = await dashboard.open('settings/security');
     await page.getByRole('button', { name: 'End', exact: true }).click();
     await until('the other session has ended', async () => (await session()).status() === 401);
-    await page.getByRole('textbox', { name: 'Present password' }).fill(OWNER.password);
+    await page.getByRole('textbox', { name: 'Present password' }).fill('not this password');
     await page.getByRole('textbox', { name: 'New password' }).fill('six quite different words in a row');
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByText('is wrong', { exact: true }).waitFor();
+    await page.getByRole('textbox', { name: 'Present password' }).fill(OWNER.password);
     const changed = page.waitForResponse((answer) => answer.request().method() === 'POST');
     await page.getByRole('button', { name: 'Change the password' }).click();
     expect((await changed).ok()).toBe(true);

@@ -190,6 +190,7 @@ describe('the API keys of an account', () => {
     [{ name: 'x'.repeat(81) }, 'name'],
     [{ name: 'k', scope: 'admin' }, 'scope'],
     [{ name: 'k', expires_at: '2020-01-01' }, 'expires_at'],
+    [{ name: 'k', expiresAt: '2020-01-01' }, 'expiresAt'],
     [{ name: 'k', apiKey: 'ek_' }, 'apiKey'],
   ])('are refused with the body %j, and the field is named', async (body, path) => {
     const answer = await owner.post('/v1/keys', body);

@@ -63,6 +63,8 @@ export function passwordTasks(scene: SignInScene): void {
       const change = (current: string) =>
         here.post('/v1/auth/password', { current_password: current, new_password: next });
       expect((await change('wrong words')).body.details[0].path).toBe('current_password');
+      const camel = { currentPassword: 'wrong words', newPassword: next };
+      expect((await here.post('/v1/auth/password', camel)).body.details[0].path).toBe('currentPassword');
       expect((await change(PASSWORD)).status).toBe(204);
       expect((await there.get('/v1/auth/session')).status).toBe(401);
       expect((await here.get('/v1/auth/session')).status).toBe(200);

@@ -19,3 +19,13 @@ export function showFaults<T extends object>(
   form.setErrors(Object.fromEntries(placed.map(({ path, message }) => [rename(path), message])));
   return placed.map(({ path }) => path);
 }
+
+/**
+ * Returns the paths of the faults that the fields of a form show. For forms without nested fields, whose fields have the
+ * names of the API. The other faults must be shown elsewhere.
+ */
+export const shownPathsIn = <T extends object>({
+  errors,
+  values,
+}: Pick<UseFormReturnType<T>, 'errors' | 'values'>): string[] =>
+  Object.keys(errors).filter((path) => Object.hasOwn(values, path));

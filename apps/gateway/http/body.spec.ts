@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { ArrayMinSize, IsArray, IsInt, IsObject, IsString, MaxLength } from 'class-validator';
 import fc from 'fast-check';
 import { Refusal } from '#kernel';
-import { readBody, type Spelling } from './body.js';
+import { inSpellingOf, readBody, type Spelling } from './body.js';
 import { KeepUnchanged, Optional } from './validators.js';
 
 class NoteDto {
@@ -191,5 +191,21 @@ describe('reading a body', () => {
   it('shortens the path and the message of a fault that quotes a very long key', () => {
     const { details } = refusalOf({ noteText: 'a', ['k'.repeat(100_000)]: 1 });
     expect(details).toEqual([{ path: `${'k'.repeat(500)}…`, message: 'is not a known key' }]);
+  });
+});
+
+describe('a refusal of a service', () => {
+  it.each([
+    [{ note_text: 'a' }, 'size_bytes', 'size_bytes'],
+    [{ note_text: 'a' }, 'sizeBytes', 'size_bytes'],
+    [{ noteText: 'a' }, 'size_bytes', 'sizeBytes'],
+    [{ noteText: 'a' }, 'sizeBytes', 'sizeBytes'],
+    [{}, 'size_bytes', 'size_bytes'],
+  ])('for the body %j with a fault at %s names %s', async (raw, path, spelled) => {
+    const work = () => Promise.reject(Refusal.validation([{ path, message: 'is too large' }]));
+    await expect(inSpellingOf(raw, work)).rejects.toMatchObject({
+      message: `${spelled}: is too large`,
+      details: [{ path: spelled, message: 'is too large' }],
+    });
   });
 });

@@ -1,7 +1,7 @@
 import { plainToInstance, type ClassConstructor } from 'class-transformer';
 import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 import { Refusal, type Fault } from '#kernel';
-import { unconverted, toCamelCase, type CasedBody } from './casing.js';
+import { camelKey, unconverted, toCamelCase, type CasedBody } from './casing.js';
 import { refuseUnstorableValues } from './unstorable-values.js';
 import { SUGGESTED_KEY, unknownKey } from './unknown-key.js';
 
@@ -71,7 +71,8 @@ export async function inSpellingOf<T>(raw: unknown, work: () => Promise<T>): Pro
     if (!(error instanceof Refusal) || !error.details) throw error;
     const cased = toCamelCase(raw);
     const { kind, code, details } = error;
-    const spelled = (path: string) => respell(path, cased, 'any');
+    // Services name the keys of small bodies in snake_case, like the options of the command line.
+    const spelled = (path: string) => respell(cased.style === 'camel' ? camelKey(path) : path, cased, 'any');
     const respelled = details.map(({ path, message }) => ({ path: spelled(path), message }));
     // The message contains the paths of its details too.
     const message = details.reduce(

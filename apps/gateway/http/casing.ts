@@ -6,6 +6,11 @@ const FREE_FORM = new Set(['filters']);
 const NAMED_BY_USER = new Set(['schema']);
 const SNAKE = /^[a-z][a-z0-9]*(_[a-z0-9]+)+$/;
 
+/** Returns a key in camelCase. A key that is not in snake_case stays unchanged. */
+export function camelKey(key: string): string {
+  return SNAKE.test(key) ? key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()) : key;
+}
+
 /** A body with camelCase keys, and the sender's spelling of each key. */
 export interface CasedBody {
   body: unknown;
@@ -48,9 +53,7 @@ function convert(value: unknown, path: string, seen: Seen): unknown {
   if (!isObject(value)) return value;
   const converted: Record<string, unknown> = {};
   for (const [key, inner] of Object.entries(value)) {
-    const camel = SNAKE.test(key)
-      ? key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
-      : key;
+    const camel = camelKey(key);
     const at = path === '' ? key : `${path}.${key}`;
     if (Object.hasOwn(converted, camel)) {
       seen.faults.push({

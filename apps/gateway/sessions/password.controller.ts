@@ -10,7 +10,7 @@ import { AttemptLimits } from '../auth/attempt-limits.js';
 import { From } from '../auth/caller.js';
 import { newPasswordFault } from '../auth/password-rules.js';
 import { Passwords } from '../auth/passwords.js';
-import { readBody } from '../http/body.js';
+import { inSpellingOf, readBody } from '../http/body.js';
 import { CommandId } from '../http/command-id.js';
 import { PasswordChangeDto } from './auth-body.dto.js';
 import { MemberReads } from './members.js';
@@ -39,13 +39,16 @@ export class PasswordController {
     const { currentPassword, newPassword } = readBody(PasswordChangeDto, raw, 'snake');
     const member = await this.members.profile(by.id);
     if (!member || by.kind !== 'member') throw Refusal.notFound('member');
-    const fault = newPasswordFault(newPassword, member.email);
-    if (fault) throw Refusal.validation([{ path: 'new_password', message: fault }]);
-    // The limit of sign-ins also applies here: a person who finds an open browser must not be able to guess the password.
-    const attempt = await this.attempts.begin('sign-in', member.email, request, reply);
-    if (!(await this.passwords.isRight(currentPassword, member.password_hash)))
-      throw Refusal.validation([{ path: 'current_password', message: 'is wrong' }]);
-    await attempt.succeeded();
+    await inSpellingOf(raw, async () => {
+      const fault = newPasswordFault(newPassword, member.email);
+      if (fault) throw Refusal.validation([{ path: 'new_password', message: fault }]);
+      // The limit of sign-ins also applies here: a person who finds an open browser must not be able to guess the
+      // password.
+      const attempt = await this.attempts.begin('sign-in', member.email, request, reply);
+      if (!(await this.passwords.isRight(currentPassword, member.password_hash)))
+        throw Refusal.validation([{ path: 'current_password', message: 'is wrong' }]);
+      await attempt.succeeded();
+    });
     const passwordHash = await this.passwords.hash(newPassword);
     const { passwordVersion } = await this.commands.request(
       COMMANDS.changePassword,

@@ -2,7 +2,7 @@ import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { saveView } from '../../api/views.js';
-import { showFaults } from '../../parts/faults.js';
+import { showFaults, shownPathsIn } from '../../parts/faults.js';
 import { Problem } from '../../parts/problem.js';
 
 /** Saves the current filters under a name, for all members. */
@@ -22,7 +22,7 @@ export default function SaveDialog({ address, close }: { address: string; close:
       <form onSubmit={form.onSubmit(() => save.mutate())}>
         <Stack>
           <TextInput label="Name" required maxLength={80} data-autofocus {...form.getInputProps('name')} />
-          {save.error && <Problem error={save.error} shownPaths={Object.keys(form.errors)} />}
+          {save.error && <Problem error={save.error} shownPaths={shownPathsIn(form)} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={close}>
               Cancel

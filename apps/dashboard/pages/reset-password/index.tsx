@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { askForReset, confirmReset } from '../../api/auth.js';
-import { showFaults } from '../../parts/faults.js';
+import { showFaults, shownPathsIn } from '../../parts/faults.js';
 import { useFragment } from '../../parts/fragment.js';
 import { NewPasswordField } from '../../parts/password-field.js';
 import { Problem } from '../../parts/problem.js';
@@ -44,7 +44,7 @@ function AskForLink() {
                 required
                 {...form.getInputProps('email')}
               />
-              {ask.error && <Problem error={ask.error} shownPaths={Object.keys(form.errors)} />}
+              {ask.error && <Problem error={ask.error} shownPaths={shownPathsIn(form)} />}
               <Button type="submit" loading={ask.isPending} fullWidth>
                 Send the link
               </Button>
@@ -78,7 +78,7 @@ function NewPassword({ token }: { token: string }) {
       <form onSubmit={form.onSubmit(() => change.mutate())}>
         <Stack>
           <NewPasswordField label="New password" autoFocus {...form.getInputProps('newPassword')} />
-          {change.error && <Problem error={change.error} shownPaths={Object.keys(form.errors)} />}
+          {change.error && <Problem error={change.error} shownPaths={shownPathsIn(form)} />}
           <Button type="submit" loading={change.isPending} fullWidth>
             Set the password
           </Button>

@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { readSession } from '../../api/auth.js';
 import { api } from '../../api/client.js';
 import { useIsOwner } from '../../api/session.js';
-import { showFaults } from '../../parts/faults.js';
+import { showFaults, shownPathsIn } from '../../parts/faults.js';
 import { words } from '../../parts/format.js';
 import { notify } from '../../parts/notify.js';
 import { Problem } from '../../parts/problem.js';
@@ -85,7 +85,7 @@ function AccountForm({ account }: { account: Account }) {
               {...form.getInputProps('signatureVersion')}
             />
           </SimpleGrid>
-          {save.error && <Problem error={save.error} shownPaths={Object.keys(form.errors)} />}
+          {save.error && <Problem error={save.error} shownPaths={shownPathsIn(form)} />}
           {isOwner && (
             <Group justify="flex-end">
               <Button type="submit" loading={save.isPending} disabled={!form.isDirty()}>

@@ -18,7 +18,7 @@ import { useCanEdit } from '../../api/session.js';
 import { KeyLimit } from './key-limit.js';
 import { Confirm } from '../../parts/confirm.js';
 import { CopyField } from '../../parts/copy-field.js';
-import { showFaults } from '../../parts/faults.js';
+import { showFaults, shownPathsIn } from '../../parts/faults.js';
 import { Problem } from '../../parts/problem.js';
 import { Section } from '../../parts/section.js';
 import { Empty, Loaded } from '../../parts/states.js';
@@ -107,7 +107,7 @@ function NewKey() {
             </Button>
           </Group>
         </form>
-        {create.error && <Problem error={create.error} shownPaths={Object.keys(form.errors)} />}
+        {create.error && <Problem error={create.error} shownPaths={shownPathsIn(form)} />}
         {create.data && (
           <Alert
             color="teal"

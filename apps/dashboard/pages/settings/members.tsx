@@ -7,7 +7,7 @@ import { api } from '../../api/client.js';
 import { useIsOwner, useSession, type Session } from '../../api/session.js';
 import { Confirm } from '../../parts/confirm.js';
 import { CopyField } from '../../parts/copy-field.js';
-import { showFaults } from '../../parts/faults.js';
+import { showFaults, shownPathsIn } from '../../parts/faults.js';
 import { words } from '../../parts/format.js';
 import { Problem } from '../../parts/problem.js';
 import { Section } from '../../parts/section.js';
@@ -165,7 +165,7 @@ function Invitations() {
             </Button>
           </Group>
         </form>
-        {invite.error && <Problem error={invite.error} shownPaths={Object.keys(form.errors)} />}
+        {invite.error && <Problem error={invite.error} shownPaths={shownPathsIn(form)} />}
         {invite.data && <CopyField label={`Link for ${invite.data.email}`} value={invite.data.url} />}
         <Loaded query={invitations}>
           {({ data }) =>

@@ -2,7 +2,7 @@ import { Badge, Button, Group, PasswordInput, Stack, Table } from '@mantine/core
 import { useForm } from '@mantine/form';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { api } from '../../api/client.js';
-import { showFaults } from '../../parts/faults.js';
+import { showFaults, shownPathsIn } from '../../parts/faults.js';
 import { notify } from '../../parts/notify.js';
 import { NewPasswordField } from '../../parts/password-field.js';
 import { Problem } from '../../parts/problem.js';
@@ -43,7 +43,7 @@ function PasswordForm() {
             {...form.getInputProps('currentPassword')}
           />
           <NewPasswordField label="New password" {...form.getInputProps('newPassword')} />
-          {change.error && <Problem error={change.error} shownPaths={Object.keys(form.errors)} />}
+          {change.error && <Problem error={change.error} shownPaths={shownPathsIn(form)} />}
           <Group justify="flex-end">
             <Button type="submit" loading={change.isPending}>
               Change the password

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from 'react-router';
 import { signUp, signUpOptions } from '../../api/auth.js';
-import { showFaults } from '../../parts/faults.js';
+import { showFaults, shownPathsIn } from '../../parts/faults.js';
 import { useFragment } from '../../parts/fragment.js';
 import { NewPasswordField } from '../../parts/password-field.js';
 import { Problem } from '../../parts/problem.js';
@@ -109,7 +109,7 @@ function SignUpForm({ email, code, isFirst, isOpen }: FormProps) {
             {...form.getInputProps('name')}
           />
         )}
-        {signingUp.error && <Problem error={signingUp.error} shownPaths={Object.keys(form.errors)} />}
+        {signingUp.error && <Problem error={signingUp.error} shownPaths={shownPathsIn(form)} />}
         <Button type="submit" loading={signingUp.isPending} fullWidth>
           Create the account
         </Button>

@@ -6,7 +6,7 @@ import { COMMANDS } from '#messaging';
 import { CommandClient } from '#transport';
 import type { Caller } from '../../auth/api-keys.js';
 import { From } from '../../auth/caller.js';
-import { readBody } from '../../http/body.js';
+import { inSpellingOf, readBody } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
 import { Cursors } from '../../http/cursor.js';
 import { pageOf } from '../../http/newest-first.js';
@@ -29,17 +29,17 @@ export class KeysController {
   @HttpCode(201)
   async create(@From() { accountId, by }: Caller, @CommandId() commandId: string, @Body() raw: unknown) {
     const { name, scope = 'write', expiresAt, mcpDailyCredits } = readBody(KeyBodyDto, raw, 'snake');
-    const { keyId, apiKey } = await this.commands.request(
-      COMMANDS.createKey,
-      create(CreateKeySchema, {
-        commandId,
-        accountId,
-        name,
-        scope,
-        expiresAt: expiresAt ?? '',
-        memberId: by.id,
-        ...limitOf(mcpDailyCredits),
-      }),
+    const command = create(CreateKeySchema, {
+      commandId,
+      accountId,
+      name,
+      scope,
+      expiresAt: expiresAt ?? '',
+      memberId: by.id,
+      ...limitOf(mcpDailyCredits),
+    });
+    const { keyId, apiKey } = await inSpellingOf(raw, () =>
+      this.commands.request(COMMANDS.createKey, command),
     );
     return { ...(await this.view(accountId, keyId)), apiKey };
   }
