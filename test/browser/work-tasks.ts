@@ -28,6 +28,8 @@ export function workTasks(firstMember: FirstMember): void {
     const delivery = page.getByRole('row').filter({ hasText: 'Slack, Channel' });
     await delivery.first().getByText('Team', { exact: true }).waitFor();
     expect(await page.getByText('channel:').count()).toBe(0);
+    // The API would send the event to the webhook of the keyword, and not to the channel.
+    expect(await delivery.getByRole('button', { name: 'Send again' }).count()).toBe(0);
   }, 150_000);
 
   it('sees the event of a delivery without a keyword, although its first attempt was an hour late', async () => {

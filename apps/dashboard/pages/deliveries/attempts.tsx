@@ -152,8 +152,9 @@ function DeliveryRow({ row, name, channels }: RowProps) {
           )}
         </Table.Td>
         <Table.Td>
-          {canEdit && (
+          {canEdit && row.target.kind === 'webhook' && (
             <Button
+              title="Sends the event to the present webhook address of the keyword"
               size="compact-xs"
               variant="default"
               leftSection={<RotateCw size={13} aria-hidden />}
