@@ -84,6 +84,15 @@ export function feedTasks(firstMember: FirstMember): void {
     await detail.getByText('corrected by a person').waitFor();
   }, 150_000);
 
+  it('reads that the result of a search by meaning cannot be exported', async () => {
+    const { page } = firstMember;
+    await page.goto(`${firstMember.url}/feed?q=switch&mode=semantic&window=30d`);
+    await page.getByRole('button', { name: 'Export' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Export mentions' });
+    await dialog.getByText('The result of a search by meaning cannot be exported').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Export' }).count()).toBe(0);
+  }, 60_000);
+
   it('exports the mentions that the filters show, and saves the filters as a view', async () => {
     const { page, faults } = firstMember;
     await page.goto(`${firstMember.url}/feed?q=switch&window=30d`);

@@ -7,8 +7,26 @@ import { Problem } from '../../parts/problem.js';
 import type { ApiFilters } from './feed-filters.js';
 import { useExport, type ExportFormat } from './use-export.js';
 
-/** Exports the mentions that the filters show, and displays the progress. */
-export default function ExportDialog({ filters, close }: { filters: ApiFilters; close: () => void }) {
+interface Props {
+  filters: ApiFilters;
+  close: () => void;
+}
+
+/** Exports the mentions that the filters show. The API cannot export the result of a search by meaning. */
+export default function ExportDialog({ filters, close }: Props) {
+  if (filters.mode !== 'semantic') return <ExportForm {...{ filters, close }} />;
+  return (
+    <Modal opened onClose={close} title="Export mentions">
+      <Text size="sm">
+        The result of a search by meaning cannot be exported. Search for words, or clear the search, to export
+        mentions.
+      </Text>
+    </Modal>
+  );
+}
+
+/** Loads the export, and displays the progress. */
+function ExportForm({ filters, close }: Props) {
   const [format, setFormat] = useState<ExportFormat>('csv');
   const { progress, start, cancel } = useExport(filters);
   const total = useTotal(filters);

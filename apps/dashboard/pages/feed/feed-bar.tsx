@@ -63,12 +63,7 @@ export function FeedBar({ filters, address, change, feed, keywordNames, search, 
         {areFiltersOpen && <FilterFields filters={filters} change={change} keywordNames={keywordNames} />}
       </Suspense>
       <Suspense>
-        {isExporting && (
-          <ExportDialog
-            filters={apiFilters({ ...filters, mode: 'text' }, Date.now())}
-            close={exporting.close}
-          />
-        )}
+        {isExporting && <ExportDialog filters={apiFilters(filters, Date.now())} close={exporting.close} />}
       </Suspense>
       {feed.read.creditsUsed > 0 && (
         <Text size="xs" c="dimmed" mt="xs">
