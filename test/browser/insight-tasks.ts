@@ -37,7 +37,7 @@ export function insightTasks(member: Member): void {
     expect(await findingsInBothThemes(page)).toEqual([]);
   }, 90_000);
 
-  it('sees the prices of a market by day, and the price steps of one listing', async () => {
+  it('sees the prices of each market by day, and the price steps of one listing', async () => {
     const { clickhouse, page, accountId } = member;
     const lamps = (await call(page, 'GET', '/v1/keywords?q=Lamps')).data[0] as Json;
     const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
@@ -53,9 +53,21 @@ export function insightTasks(member: Member): void {
         },
       });
     const listings = ['1', '2', '3', '4', '5', '6'].map((id) => see(id, 2, 'created', `${id}0.00`));
-    await observe(clickhouse, [...listings, see('1', 1, 'price_changed', '15.50')]);
+    const german = ['11', '12', '13', '14', '15'].map((id) => ({
+      ...see(id, 2, 'created', '80.00'),
+      market: 'de',
+    }));
+    await observe(clickhouse, [...listings, see('1', 1, 'price_changed', '15.50'), ...german]);
     await member.open('vinted');
-    await page.getByRole('row', { name: /6 €35\.00 €\S+ – €\S+ / }).waitFor();
+    const days = (market: string) =>
+      page.getByRole('table', { name: `Market ${market}, prices in EUR, by day` });
+    await days('fr')
+      .getByRole('row', { name: /6 €35\.00 €\S+ – €\S+ / })
+      .waitFor();
+    await days('de')
+      .getByRole('row', { name: /5 €80\.00 €80\.00 – €80\.00 / })
+      .waitFor();
+    for (const market of ['fr', 'de']) expect(await days(market).locator('tbody tr').count()).toBe(1);
     expect(await findingsInBothThemes(page)).toEqual([]);
     await page.getByRole('tab', { name: 'One item' }).click();
     await page.getByRole('textbox', { name: 'Item' }).fill('https://www.vinted.fr/items/1-lamp');

@@ -73,15 +73,11 @@ function Days({ id }: { id: string }) {
               The first check of the search counts what is listed now.
             </Empty>
           );
-        const currencies = [...new Set(data.map(({ currency }) => currency))];
+        const nameOf = ({ market, currency }: MarketDay) => `Market ${market}, prices in ${currency}`;
         return (
           <Stack>
-            {currencies.map((currency) => (
-              <OneCurrency
-                key={currency}
-                currency={currency}
-                days={data.filter((day) => day.currency === currency)}
-              />
+            {[...new Set(data.map(nameOf))].map((name) => (
+              <OneMarket key={name} name={name} days={data.filter((day) => nameOf(day) === name)} />
             ))}
           </Stack>
         );
@@ -90,19 +86,21 @@ function Days({ id }: { id: string }) {
   );
 }
 
-function OneCurrency({ currency, days }: { currency: string; days: readonly MarketDay[] }) {
+/** Shows the days of one market in one currency. */
+function OneMarket({ name, days }: { name: string; days: readonly MarketDay[] }) {
+  const currency = days[0]?.currency ?? '';
   const price = (value: number | null) => (value === null ? '–' : money(value, currency));
   return (
     <div>
       <Title order={3} mb="xs" className="foreign">
-        Prices in {currency}
+        {name}
       </Title>
       <Suspense fallback={<Skeleton h={240} />}>
         <Chart days={days} currency={currency} />
       </Suspense>
       <DataTable
         framed={false}
-        label={`Prices in ${currency} by day`}
+        label={`${name}, by day`}
         head={['Day', 'Listings (n)', 'Median', 'Middle half', 'New', 'Gone', 'Price changes']}
         minWidth={680}
       >
