@@ -6,6 +6,19 @@ import { leavesOf } from './schema-paths.js';
 
 /** Tests: a member writes a keyword in the editor. */
 export function editorTasks(member: Member): void {
+  it('reads that no source is chosen after the last source of a new keyword was removed', async () => {
+    const { page } = member;
+    await member.open('start');
+    const chosen = page.getByRole('checkbox', { checked: true });
+    await chosen.first().waitFor({ state: 'attached' });
+    for (let left = await chosen.count(); left > 0; left -= 1) {
+      const id = await chosen.first().getAttribute('id');
+      await page.locator(`label[for="${id}"]`).click();
+      await until('the source is removed', async () => (await chosen.count()) < left);
+    }
+    await page.getByText('No source is chosen').waitFor();
+  }, 60_000);
+
   it('finds a field in the editor for every value of the body that creates a keyword', async () => {
     const { page } = member;
     const paths = leavesOf('KeywordBody').map(({ path }) => path);

@@ -19,13 +19,14 @@ const LIST_FORMAT = new Intl.ListFormat('en');
 export function BrandStep({ plan, onDone }: { plan: Plan; onDone: (plan: Plan) => void }) {
   const [draft, setDraft] = useState(plan);
   const [isOwnTerms, setOwnTerms] = useState(plan.terms.length > 0);
+  const [isOwnSources, setOwnSources] = useState(plan.sources.length > 0);
   const sources = useQuery({
     queryKey: ['/v1/sources'],
     queryFn: ({ signal }) => api.get('/v1/sources', { signal }),
   });
   const [wasTried, setTried] = useState(false);
   const change = (part: Partial<Plan>) => setDraft((before) => ({ ...before, ...part }));
-  const chosen = draft.sources.length > 0 ? draft.sources : suggestedSources(sources.data?.data ?? []);
+  const chosen = isOwnSources ? draft.sources : suggestedSources(sources.data?.data ?? []);
   const needsFeeds = chosen.includes('rss') && draft.feedUrls.length === 0;
   return (
     <form
@@ -62,7 +63,14 @@ export function BrandStep({ plan, onDone }: { plan: Plan; onDone: (plan: Plan) =
             </Text>
             <Loaded query={sources} loading={<LoadingRows rows={1} height={60} />}>
               {({ data }) => (
-                <SourceChips sources={data} chosen={chosen} onChange={(next) => change({ sources: next })} />
+                <SourceChips
+                  sources={data}
+                  chosen={chosen}
+                  onChange={(next) => {
+                    setOwnSources(true);
+                    change({ sources: next });
+                  }}
+                />
               )}
             </Loaded>
           </div>
