@@ -8,6 +8,7 @@ import { DISABLED } from './claims.js';
 import { keyOf, type Addressed, type AttemptResult, type Delivery, type GivenUp } from './delivery.js';
 import { disableEndpoints, failingChannels, GONE, markEndpoints, pauseEndpoints } from './endpoints.js';
 import { dropPending, dropWaitingAt, savePending } from './pending-deliveries.js';
+import { addressKey } from './targets.js';
 import { countReplays } from '../replays/replay-progress.js';
 
 /** Records that the destination of a channel is gone, or fails. */
@@ -93,9 +94,13 @@ export class AttemptRecorder {
     const failed = recorded.filter((one) => !one.delivered);
     const settled = recorded.filter((one) => one.nextAt === undefined);
     const pending = settled.filter(({ delivery }) => delivery.pending);
-    const healed = recorded.filter((one) => one.delivered && one.delivery.failingSince !== undefined);
     // A destination that asks the sender to wait is not marked as failing.
     const broken = failed.filter((one) => !isPostponed(one));
+    const brokenEndpoints = new Set(broken.map(({ delivery }) => addressKey(delivery)));
+    const fails = (delivery: Delivery) =>
+      delivery.failingSince !== undefined ||
+      (brokenEndpoints.size > 0 && brokenEndpoints.has(addressKey(delivery)));
+    const healed = recorded.filter((one) => one.delivered && fails(one.delivery));
     if (!alongside && failed.length + pending.length + healed.length === 0) return;
     await this.database.transaction(async (tx) => {
       // Always locks in the order endpoints, pending deliveries, replays, so that transactions cannot deadlock.

@@ -1,0 +1,48 @@
+import { newId } from '#kernel';
+import { openDelivery, type DeliveryUnderTest } from '../testing/delivery-under-test.js';
+import { AttemptRecorder, type ChannelFaults } from './attempt-recorder.js';
+import type { AttemptResult } from './delivery.js';
+
+let delivery: DeliveryUnderTest;
+
+beforeAll(async () => (delivery = await openDelivery()));
+afterAll(() => delivery?.drop());
+
+/** Returns an attempt at the endpoint, which was healthy when the delivery was made. */
+const attempt = (endpoint: string, delivered: boolean): AttemptResult => ({
+  delivery: {
+    eventId: newId(),
+    accountId: delivery.accountId,
+    watchId: newId(),
+    keywordId: '',
+    source: 'rss',
+    endpoint,
+    body: new Uint8Array(),
+    signing: { secrets: [], legacy: false },
+    target: { kind: 'webhook', id: newId() },
+    attempts: 0,
+    firstAt: Date.now(),
+    failingSince: undefined,
+    pending: false,
+  },
+  at: Date.now(),
+  durationMs: 1,
+  statusCode: delivered ? 200 : 500,
+  delivered,
+  message: '',
+});
+
+it.each([
+  ['counts as working if it has also accepted a delivery of the same batch', [false, true], null, 0],
+  ['counts as failing if it has accepted no delivery of the batch', [false, false], expect.any(Date), 2],
+])('a healthy endpoint that refuses a delivery %s', async (_, outcomes, failingSince, failures) => {
+  const recorder = new AttemptRecorder(delivery.database, delivery.store, {} as ChannelFaults);
+  const endpoint = `http://receiver.example.org/${newId()}`;
+  const other = 'http://other.example.org/';
+  await recorder.record([...outcomes.map((delivered) => attempt(endpoint, delivered)), attempt(other, true)]);
+  const rows = await delivery.database.query(
+    'SELECT failing_since, failures FROM webhook_endpoints WHERE endpoint = $1',
+    [endpoint],
+  );
+  expect(rows).toEqual([{ failing_since: failingSince, failures }]);
+});
