@@ -30,7 +30,7 @@ const HEADING =
  * the same id, or with the same name and no id
  */
 export function readKeywordFile(text: string): FileKeyword[] {
-  if (text.length > MAX_FILE_BYTES) throw new Error('the file is larger than 5 MB');
+  if (Buffer.byteLength(text) > MAX_FILE_BYTES) throw new Error('the file is larger than 5 MB');
   const document = parseDocument(text);
   const [fault] = document.errors;
   if (fault) throw new Error(`the file is not valid YAML: ${fault.message}`);

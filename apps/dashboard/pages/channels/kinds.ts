@@ -94,7 +94,8 @@ export const KINDS: Readonly<Record<Kind, KindTexts>> = {
         key: 'url',
         label: 'Address',
         placeholder: 'https://example.com/hooks/earshot',
-        description: 'Earshot posts the events as JSON, signed in the same way as for the webhook of a keyword',
+        description:
+          'Earshot posts the events as JSON, signed in the same way as for the webhook of a keyword',
       },
     ],
   },
