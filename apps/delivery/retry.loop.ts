@@ -26,7 +26,7 @@ const MAX_RECORDED_TOGETHER = 200;
  * started later, the claim could end during the attempt.
  */
 const START_WITHIN_MS = 2000;
-/** A mail whose attempt has not started in time is due again after this time. */
+/** A claimed mail for which no attempt was made is due again after this time. */
 const NO_ROOM_MS = 1000;
 /** Time between two measurements. A measurement reads all waiting deliveries, which can be many. */
 const AGE_EVERY_MS = 15_000;

@@ -31,8 +31,9 @@ Earshot is running. All posts are simulated: no real person wrote any of them.
     ${cli} doctor
     ${cli} --help
 
-${BRANDS[0]!.name} has a rule that marks complaints and sends them to a channel of each kind (slack, discord, teams, telegram,
-email, webhook), and a spike alert: within two minutes many people write about this brand.
+${BRANDS[0]!.name} has a rule that marks complaints and posts of customers who may leave, and sends them to a channel of
+each kind (slack, discord, teams, telegram, email, webhook), and a spike alert: within two minutes many people write
+about this brand.
 
 The lines below show each webhook that the demo's receiver gets, and each message of a channel: ✓ if it is correct, ✗ and the
 reason if not.

@@ -34,8 +34,8 @@ const QUESTIONS = [
 
 /**
  * Prints how Earshot read some mentions. Also prints a question and a mention: a search for the question finds the
- * mention, although the two share no word. Prints nothing if the demo stops first, or if there are no such mentions
- * after two minutes.
+ * mention, although the two share no word of four or more letters. Prints nothing if the demo stops first, or if there
+ * are no such mentions after two minutes.
  * @param address of the gateway
  */
 export async function showReadings(
@@ -63,7 +63,9 @@ async function readMentions(url: string, apiKey: string, signal: AbortSignal): P
 }
 
 /**
- * Returns the first question that shares no word with one of its five best mentions, and the best of these mentions.
+ * Searches the five best mentions for each question.
+ * @returns the first question that finds a mention with which it shares no word, and the best such mention; undefined
+ *   if there is none
  */
 async function answeredQuestion(
   mentions: (query: string) => Promise<ReadMention[]>,

@@ -20,7 +20,7 @@ const FOLLOWED_LISTINGS = 30;
 
 /**
  * Starts Earshot with simulated upstreams, an account, three keywords, a channel of each kind and a webhook receiver
- * that checks signatures. Its data is in `DATA_DIR/demo`.
+ * that checks signatures. The data of the demo is in `DATA_DIR/demo`.
  */
 export async function startDemo(
   env: NodeJS.ProcessEnv,

@@ -134,7 +134,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   'digest-deliveries-v1':
     'it creates the deliveries of each digest, and its rows are deleted after the delivery.',
   'credits-v1':
-    'balances, movements and reservations are written with the decision itself. `credits audit` compares them with CREDITS.',
+    'balances, movements and reservations are written with the decision itself. `credits audit` compares balances and movements with CREDITS.',
 };
 
 const PROGRESS_EVERY_MS = 2000;

@@ -33,7 +33,7 @@ export interface Entry {
   /** http or https; null if there is none. */
   url: string | null;
   text: string;
-  /** Author, place and readings, in one line. */
+  /** Details in one line, for example author, community and readings. */
   meta: string;
 }
 

@@ -2,7 +2,10 @@ import { LRUCache } from 'lru-cache';
 import { TokenBucket } from '#kernel';
 import type { ChannelKind } from './channel.js';
 
-/** The messages that a destination of each kind accepts per minute, and in a burst. Other kinds have no such limit. */
+/**
+ * How many messages a destination accepts per minute, and in a burst, for each kind that has such a limit. The kinds
+ * that are not named here have none.
+ */
 const RATES: Partial<Record<ChannelKind, { perMinute: number; burst: number }>> = {
   // One message per second for each webhook.
   slack: { perMinute: 60, burst: 5 },

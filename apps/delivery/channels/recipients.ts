@@ -6,8 +6,8 @@ import type { KeywordChannels } from './channels.js';
  * Returns the ids of the channels that get an event immediately:
  * - the channels that a rule or an alert names
  * - all channels of the keyword, if a rule or an alert notifies without naming channels
- * - channels of the keyword with the mode `instant`, for a pushed event of an item, and for a pushed event of the keyword
- *   itself if the keyword subscribes to its type
+ * - channels of the keyword with the mode `instant`, for a pushed event of an item, and for a pushed event of the
+ *   keyword itself if the keyword subscribes to its type
  * - all channels of the keyword except the disabled one, for `channel.disabled`
  */
 export function recipientsOf(

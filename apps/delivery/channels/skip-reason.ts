@@ -5,7 +5,7 @@ import type { KeywordChannels } from './channels.js';
 /**
  * Returns why a delivery is not sent to its channel, as text for people; undefined if it is sent.
  * @param channel undefined if it was deleted
- * @param keyword undefined if it was retired or purged
+ * @param keyword undefined if it was retired or purged, or if the delivery has no keyword
  */
 export function skipReasonOf(
   { accountId, target, keywordId }: Addressed,

@@ -14,7 +14,7 @@ const MAILS_PER_ACCOUNT = 100;
  * Asks the owners of email addresses for consent. The mails are deliveries: they are retried, and each attempt is
  * recorded. The number of mails is limited, because the addresses can belong to other people.
  * @param tx a transaction that has locked the account
- * @throws Refusal `too-many` if an address or the account has reached its maximum number of mails today
+ * @throws Refusal `too-many` if these mails would exceed the maximum of an address or of the account for today
  */
 export async function askOwners(
   tx: Tx,
@@ -75,6 +75,6 @@ async function count(tx: Tx, accountId: string, addresses: readonly string[]): P
       'TOO_MANY_REQUESTS',
       full
         ? `${full.address} has got ${MAILS_PER_ADDRESS} verification mails today; try again tomorrow`
-        : `the account has sent ${MAILS_PER_ACCOUNT} verification mails today; try again tomorrow`,
+        : `an account can send at most ${MAILS_PER_ACCOUNT} verification mails a day; try again tomorrow`,
     );
 }

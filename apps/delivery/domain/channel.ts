@@ -56,9 +56,11 @@ export const MAX_CHANNELS = 100;
 export const NO_CHANNEL: ChannelState = { status: 'none' };
 
 /**
- * Returns the events of a command.
- * @throws Refusal `not-found` if the channel does not exist, or if the address does not belong to the channel;
- *   `conflict` if the channel already exists, or if the account has the maximum number of channels
+ * Returns the events of a command; none if the command changes nothing. `disable` and `reseal` return none if the
+ * channel does not exist.
+ * @throws Refusal `not-found` if the channel does not exist (except for `create`, `disable` and `reseal`), or if the
+ *   address of `verify` or `unsubscribe` does not belong to the channel; `conflict` for `create` if the channel already
+ *   exists, or if the account has the maximum number of channels
  */
 export function decide(command: ChannelCommand, state: ChannelState): ChannelEvent[] {
   switch (command.kind) {

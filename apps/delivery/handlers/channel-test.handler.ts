@@ -17,8 +17,8 @@ import { askOwners } from '../channels/verifications.js';
 import { sampleEvent } from '../domain/sample-event.js';
 
 /**
- * Sends a sample message to a channel, even if the channel is disabled. Also asks the owners of unverified addresses for
- * consent again. The message is not recorded.
+ * Sends a sample message to a channel, even if the channel is disabled. Also asks the owners of unverified addresses
+ * for consent again. The message is not recorded.
  */
 @Controller()
 export class ChannelTestHandler {
@@ -31,9 +31,9 @@ export class ChannelTestHandler {
   ) {}
 
   /**
-   * @throws Refusal `not-found`; `too-many` if the account's tests of this minute are used up, if no address is verified
-   *   and the account's verifications of this day are used up, if all connections to the mail server are in use, or if
-   *   the destination has asked the sender to wait
+   * @throws Refusal `not-found`; `too-many` if the account's tests of this minute are used up, if no address is
+   *   verified and the mails of `askOwners` would exceed a maximum, if all connections to the mail server are in use,
+   *   or if the destination has asked the sender to wait
    */
   @CommandPattern(COMMANDS.testChannel)
   async test({ commandId, accountId, channelId }: TestChannel) {
@@ -125,8 +125,8 @@ export class ChannelTestHandler {
 }
 
 /**
- * Returns the text for an error of the verifications. If the daily limit of verifications is used up, the verified
- * addresses are tested nevertheless.
+ * Returns the text of a refusal of `askOwners` because of a maximum: such a refusal does not change the test of the
+ * verified addresses. Throws any other error again.
  */
 function limitText(error: unknown): string {
   if (error instanceof Refusal && error.kind === 'too-many') return error.message;

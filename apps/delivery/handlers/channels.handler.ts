@@ -40,8 +40,8 @@ export class ChannelsHandler {
   }
 
   /**
-   * Changes a channel. If its kind is email, asks the owners of new addresses for consent, even if they were asked
-   * before and did not answer.
+   * Changes a channel. If its kind is email, asks the owners of added addresses for consent, also of addresses that the
+   * channel had before and whose owners did not answer then.
    */
   @CommandPattern(COMMANDS.changeChannel)
   async change({ commandId, accountId, channelId, name, config }: ChangeChannel) {
@@ -74,8 +74,8 @@ export class ChannelsHandler {
   }
 
   /**
-   * Stores the answer of an address's owner, who has opened the link of a mail and confirmed, or has unsubscribed in
-   * the mail program.
+   * Stores the answer of an address's owner, who has confirmed with the link of a mail, or has unsubscribed with a link
+   * or in the mail program.
    */
   @CommandPattern(COMMANDS.answerAddress)
   async answer({ commandId, accountId, channelId, address, answer }: AnswerAddress) {
@@ -101,7 +101,7 @@ async function countChannels(tx: Tx, accountId: string): Promise<number> {
 
 /**
  * Returns the addresses that need no new question: the present addresses, and earlier addresses whose owners have
- * answered.
+ * answered or that the mail server has refused.
  */
 async function askedAddresses(tx: Tx, channelId: string): Promise<string[]> {
   const rows: { address: string }[] = await tx.query(

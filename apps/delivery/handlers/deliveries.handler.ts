@@ -27,9 +27,9 @@ export class DeliveriesHandler {
 
   /**
    * Queues the event for the address, as a separate delivery.
-   * @throws Refusal `not-found` if the account does not have the event, or if the event is not kept any more; `invalid`
-   *   if there is no address; `conflict` if the endpoint is disabled; `too-many` if the maximum number of resends is
-   *   waiting
+   * @throws Refusal `not-found` if the account does not have the event, or if the event, its keyword or its watch is
+   *   not kept any more; `invalid` if there is no address; `conflict` if the endpoint is disabled; `too-many` if the
+   *   maximum number of resends is waiting
    */
   @CommandPattern(COMMANDS.resend)
   async resend({ commandId, accountId, eventId, url }: Resend) {

@@ -22,7 +22,7 @@ const LOOK_MS = 20;
  * after a crash.
  */
 const UNDER_WAY_MS = 15_000;
-/** A delivery for which no connection was free waits this long before its next attempt. */
+/** A mail for which no connection was free waits this long before its next attempt. */
 const NO_ROOM_MS = 1000;
 
 /**
@@ -108,7 +108,10 @@ export class EventsHandler {
     }
   }
 
-  /** Resolves when all attempts have ended, when `isEnough` returns true, or at the time limit of the batch. */
+  /**
+   * Resolves when all attempts have ended, when one has thrown, when `isEnough` returns true, or at the time limit of
+   * the batch. At the time limit, cancels the deliveries that have not started.
+   */
   private async wait({ settled, open, startedAt }: BatchAttempts, isEnough: () => boolean): Promise<void> {
     while (!(await within(LOOK_MS, settled))) {
       if (isEnough()) return;

@@ -55,6 +55,7 @@ export class ReplaysHandler {
 
   /**
    * Cancels a replay. Stores nothing if the replay has ended, because a purge can have deleted its earlier decisions.
+   * @throws Refusal `not-found` if the account has no such replay
    */
   @CommandPattern(COMMANDS.cancelReplay)
   async cancel({ accountId, replayId }: CancelReplay) {

@@ -3,7 +3,10 @@ import { ReplayDecisionSchema, type ReplayDecision, type ReplayEvent } from '#co
 import type { Tx } from '#postgres';
 import type { Projection } from '#projections';
 
-/** Stores the decisions about replays in `replays`. The replica that runs a replay writes its progress. */
+/**
+ * Stores the decisions about replays in `replays`. The progress and the counts of running replays come from
+ * replays/replay-progress.ts.
+ */
 export const replaysProjection: Projection = {
   name: 'replays-v1',
   stream: 'REPLAYS',

@@ -110,7 +110,10 @@ export class EventIndex {
     return row && { at: row.occurred_at, id: row.event_id, watchId: row.watch, seq: Number(row.seq) };
   }
 
-  /** Returns the event in EVENTS; undefined if the message does not exist any more, or contains another event. */
+  /**
+   * Returns the event in EVENTS; undefined if its sequence is not known, or if the message does not exist any more or
+   * contains another event.
+   */
   async read({ seq, id }: IndexedEvent): Promise<ReadEvent | undefined> {
     if (seq === 0) return undefined;
     const stored = await this.store.at('EVENTS', seq);

@@ -5,8 +5,8 @@ import type { ReplayCounts } from '../domain/replay.js';
 import type { Position } from './event-index.js';
 
 /**
- * A claim ends after this time, and another replica can take the replay. A turn (see `Turn`) is shorter: it takes 2
- * seconds (`TURN_MS`), and then the time of at most one attempt.
+ * A claim ends after this time, and another replica can take the replay. A turn (see `Turn`) is shorter: it sends
+ * events for at most 2 seconds (`TURN_MS`), and then waits for at most one attempt.
  */
 const CLAIM_SECONDS = 20;
 
@@ -56,7 +56,7 @@ interface Row {
   claim: string;
 }
 
-/** Claims replays that are due. The replays that have been due for the longest time come first. */
+/** Claims at most `max` of the replays that are due: those that have been due for the longest time. */
 export async function claimReplays(database: Database, max: number): Promise<ClaimedReplay[]> {
   const [rows]: [Row[]] = await database.query(
     `UPDATE replays SET claim = $2, due_at = now() + make_interval(secs => $3)
@@ -152,7 +152,7 @@ export async function countsOf(
   return rows[0];
 }
 
-/** Adds the number of ended deliveries to the counts of their replays. */
+/** Adds the number of ended deliveries to the counts of their replays. The counts of ended replays do not change. */
 export async function countReplays(
   tx: Tx,
   deliveries: readonly DeliveryKey[],

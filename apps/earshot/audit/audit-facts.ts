@@ -34,7 +34,7 @@ export function auditFacts(
   for (const { seq, command } of input.accountFacts) {
     if (movementIds.has(movementIdOf(command, input.accountId) ?? '')) continue;
     if (seq > input.followed.ACCOUNTS) pending += 1;
-    else faults.push(`the ledger lacks "${command.kind}", message ${seq} of ACCOUNTS`);
+    else faults.push(`the ledger has no movement for "${command.kind}" (message ${seq} of ACCOUNTS)`);
   }
   const rest = [...charges].filter(([id, { seq }]) => !explained.has(id) && seq <= input.chargedBefore);
   let [purged, old] = [0, 0];

@@ -48,7 +48,7 @@ export interface AuditInput {
   decisions: readonly AuditedDecision[];
   /**
    * Sequence of the last message of CREDITS before the facts were read. The facts of all charges up to this message
-   * must exist.
+   * must exist, unless they are older than `keptSince` or were purged.
    */
   chargedBefore: number;
   facts: readonly Fact[];

@@ -160,7 +160,7 @@ describe('the audit of a faulty account', () => {
     const input = healthy();
     const change = { seq: 7, command: { kind: 'change-plan', plan: 'pro', changeId: 'c1' } as const };
     expect(faultsOf({ ...input, accountFacts: [...input.accountFacts, change] })).toEqual([
-      'the ledger lacks "change-plan", message 7 of ACCOUNTS',
+      'the ledger has no movement for "change-plan" (message 7 of ACCOUNTS)',
     ]);
   });
 

@@ -23,7 +23,7 @@ export interface MovementContext {
 /** The audit's result for one movement. */
 export interface MovementCheck {
   faults: string[];
-  /** The expected movement; undefined if no cause is known. */
+  /** The expected movement; undefined if none is expected, or if no cause is known. */
   expected: CreditMovement | undefined;
 }
 

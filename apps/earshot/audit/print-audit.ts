@@ -28,7 +28,7 @@ export function auditText(report: AuditReport): string {
   return [
     ...lines,
     '',
-    'The column "quoted" contains the price of one check at the start of each watch, and of one check for each interval in which the watch ran. The column "otherwise" contains readings of items, lookups, searches by meaning, analyses and Explore.',
+    'The column "quoted" contains the price of one check (or of the first scan) at the start of each watch, and of one check for each interval in which the watch ran. The column "otherwise" contains readings of items (without brands in answers of AI engines, which are in "charged"), lookups, searches by meaning, analyses and Explore.',
     '',
     `${countOf(report.movements, 'movement')}, ${report.charges} of them charges; balance ${report.balance}`,
     ...(unquoted > 0

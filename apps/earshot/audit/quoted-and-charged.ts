@@ -69,8 +69,8 @@ interface WatchDay {
 
 /**
  * Returns a fault for each day on which a watch was charged more than its quote allows, and for each watch that was
- * charged more over the whole time. In addition to the quote, a day allows `extraChecks` and `scansBefore`, and the whole
- * time allows `extraChecks`. Watches without a stored quote are not compared.
+ * charged more over the whole time. In addition to the quote, a day allows `extraChecks` and `scansBefore`, and the
+ * whole time allows `extraChecks`. Watches without a stored quote are not compared.
  */
 export function quoteFaults(input: AuditInput): string[] {
   const faults: string[] = [];

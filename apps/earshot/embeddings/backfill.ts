@@ -15,7 +15,7 @@ import { knownWatches } from '../../analysis/readmodels/check-sink.js';
 export interface EmbeddingsStatus {
   /** The model of this installation's searches. */
   model: string;
-  /** Mentions with a text. */
+  /** Mentions with a title or a text. */
   mentions: number;
   /** Mentions that have a vector of the model. */
   embedded: number;

@@ -15,7 +15,8 @@ export interface RenderedMail {
 const MAX_SUBJECT_LENGTH = 120;
 
 /**
- * Returns the mail of a message: its HTML uses only tables and inline styles, which Outlook and Gmail show.
+ * Returns the mail of a message. The layout of its HTML uses only tables and inline styles, which Outlook and Gmail
+ * show.
  * @param footer links of the mail itself, such as the link to unsubscribe
  */
 export function renderMail(

@@ -14,7 +14,7 @@ export function verificationMail(verifyUrl: string, publicUrl: string): Rendered
         heading: '',
         lines: [
           `Somebody wants to send you reports of the brand monitoring at ${host}.`,
-          'If you want them, open the link and confirm. If not, ignore this mail: you will get nothing else.',
+          'If you want them, open the link and confirm. If not, ignore this mail: you will get no reports.',
           'The link is valid for 7 days.',
         ],
         entries: [],

@@ -19,8 +19,9 @@ type RichSection = Extract<
 type Inline = RichSection['elements'][number];
 
 /**
- * Returns the message for an incoming webhook of Slack. Slack parses no markup in rich text. Slack parses control
- * characters in `text` (which notifications show) and in plain text (header and footer), so these texts are escaped.
+ * Returns the message for an incoming webhook of Slack. Slack parses no markup in rich text. Slack parses its control
+ * characters (`&`, `<`, `>`) in `text` (which notifications show) and in plain text (header and footer), so these texts
+ * are escaped.
  */
 export function renderSlack(message: Message): IncomingWebhookSendArguments {
   return fitted(
@@ -89,8 +90,8 @@ function safe(text: string): string {
 }
 
 /**
- * Returns a text for a field in which Slack parses control characters. These are escaped. `max` limits the length of
- * the text, including the escapes.
+ * Returns a text for a field in which Slack parses its control characters. These are escaped. `max` limits the length
+ * of the text, including the escapes.
  */
 function parsed(text: string, max: number): string {
   for (let length = max; ; length = Math.floor(length * 0.8)) {
