@@ -29,7 +29,7 @@ const OPEN: RouteObject[] = [
   page('reset-password', () => import('./pages/reset-password/index.js')),
 ];
 
-/** Pages that need a session. They are shown inside the menu (`SignedIn`). */
+/** Pages that need a session. `SignedIn` shows each of them beside the navigation. */
 const PAGES: RouteObject[] = [
   { index: true, element: <Navigate to="/feed" replace /> },
   page('start', () => import('./pages/start/index.js')),

@@ -1,6 +1,6 @@
 import { PasswordInput, type PasswordInputProps } from '@mantine/core';
 
-/** A field for a new password. The browser checks its length, the API checks the other rules. */
+/** A field for a new password. The browser checks only its length. The API checks all rules. */
 export function NewPasswordField(props: PasswordInputProps) {
   return (
     <PasswordInput

@@ -13,8 +13,8 @@ interface Props {
 }
 
 /**
- * Shows an error of the API with every fault of the request. For a failure of Earshot, also shows the id of the
- * request, which the operator needs.
+ * Shows an error of the API, with each fault of the request that is not in `shownPaths`. For a failure of Earshot, also
+ * shows the id of the request, which the operator needs.
  */
 export function Problem({ error, title, retry, shownPaths = [] }: Props) {
   const { message, faults, requestId } = errorText(error);

@@ -42,7 +42,7 @@ export class AttemptRecorder {
    * Records the results of attempts.
    * @param alongside further writes of the same transaction
    * @throws Error if the recorder is closed, and either `alongside` is given or an attempt has no row in
-   * `pending_deliveries`: the stream must deliver the event again
+   * `pending_deliveries`: the stream must deliver the event again; Outage as `EventStore.publishAll` does
    */
   async record(results: readonly AttemptResult[], alongside?: (tx: Tx) => Promise<void>): Promise<void> {
     if (this.closed && (alongside || !results.every(({ delivery }) => delivery.pending)))

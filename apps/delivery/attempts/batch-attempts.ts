@@ -43,7 +43,7 @@ export class BatchAttempts {
   }
 
   /**
-   * Returns the deliveries that have ended since the last call.
+   * Returns the deliveries that have ended since the last call, and all deliveries that have not ended.
    * @throws Error if an attempt threw
    */
   take(): TakenAttempts {

@@ -23,7 +23,10 @@ export interface Claims {
   ready: Delivery[];
   /** Deliveries whose channel accepts no more messages now. */
   paced: Delivery[];
-  /** Deliveries whose watch has a new address. They start again there, and are given up at the old address. */
+  /**
+   * Deliveries whose watch or keyword has a new webhook address. They start again there, and are given up at the old
+   * address.
+   */
   moved: PendingDelivery[];
   givenUp: GivenUp[];
 }

@@ -61,7 +61,10 @@ export class EndpointQueues {
     this.firstAllowed = Math.min(FIRST_ALLOWED, concurrency);
   }
 
-  /** Makes an attempt, like `submit`. Resolves with the attempt, or with undefined if none was made. */
+  /**
+   * Makes an attempt, like `submit`. Resolves with the attempt, or with undefined if none was made. Rejects if the
+   * attempt threw.
+   */
   attempt(delivery: Delivery): Promise<AttemptResult | undefined> {
     return new Promise((resolve, reject) =>
       this.submit(delivery, (error, result) => {

@@ -29,7 +29,7 @@ export async function markEndpoints(
   const failures = new Map<string, number>();
   for (const { delivery } of failed)
     failures.set(addressKey(delivery), (failures.get(addressKey(delivery)) ?? 0) + 1);
-  // An endpoint that has failed and succeeded in the same batch counts as working.
+  // An endpoint that is in both lists counts as working.
   const marks = byEndpoint([
     ...failed.map(({ delivery, at, statusCode }) => ({
       ...delivery,
@@ -80,7 +80,7 @@ export async function pauseEndpoints(tx: Tx, results: readonly AttemptResult[]):
 
 /**
  * Disables webhook addresses after a 410, or after days with only failures.
- * @returns the addresses that were not disabled before
+ * @returns the addresses that this call has disabled
  */
 export async function disableEndpoints(
   tx: Tx,

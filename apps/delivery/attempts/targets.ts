@@ -105,7 +105,7 @@ export class Targets {
 
   /**
    * Returns the webhooks of watches and keywords, by the id of the watch or keyword. Watches and keywords that were
-   * deleted or have no webhook are left out.
+   * retired or purged, or have no webhook, are left out.
    */
   async webhooksOf(ids: readonly string[]): Promise<Map<string, Webhook>> {
     const webhooks = new Map<string, Webhook>();

@@ -5,7 +5,7 @@ import { Page } from '../../parts/page.js';
 import { Loaded, LoadingRows } from '../../parts/states.js';
 import { RulesForm } from './rules-form.js';
 
-/** The rules for each new mention of a keyword, and its alerts. */
+/** Shows the rules and the alerts of a keyword. */
 export function Component() {
   const { id = '' } = useParams();
   const query = useQuery({

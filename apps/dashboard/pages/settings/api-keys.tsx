@@ -33,7 +33,7 @@ const EXPIRIES = [
   { value: '365', label: 'expires in a year' },
 ];
 
-/** Creates, lists and revokes the keys of programs. */
+/** Creates, lists and revokes the keys of programs, and changes what agents may spend with a key. */
 export function ApiKeys() {
   const canEdit = useCanEdit();
   if (!canEdit) return <Empty icon={KeyRound} title="Keys are for editors and owners" />;

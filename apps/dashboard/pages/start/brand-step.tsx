@@ -133,7 +133,7 @@ function TermsField({ terms, isWanted, onChange }: TermsProps) {
 
 const isReady = ({ configured, enabled }: SourceState) => configured && enabled;
 
-/** Returns every source that is configured and enabled, except sources that need more than a term. */
+/** Returns every source that is configured and enabled, except the sources of `NEEDS_MORE` and `rss`. */
 const suggestedSources = (sources: readonly SourceState[]): Source[] =>
   sources
     .filter((source) => isReady(source) && !NEEDS_MORE.has(source.id) && source.id !== 'rss')

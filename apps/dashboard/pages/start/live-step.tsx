@@ -10,7 +10,7 @@ import { Loaded } from '../../parts/states.js';
 
 const POLL_MS = 1500;
 
-/** Shows the first check of each search, and the mentions that it finds. */
+/** Shows whether each search had its first check, and how many mentions were found. */
 export default function LiveStep({ keywordId }: { keywordId: string }) {
   const path = { id: keywordId };
   const keyword = useQuery({

@@ -107,7 +107,10 @@ export function typeOf(field: string): FieldType {
   return FIELDS.map(({ items }) => items[field]).find((type) => type !== undefined) ?? 'name';
 }
 
-/** Returns the operators that are possible for a field. */
+/**
+ * Returns the operators that are possible for a field. The type of an agent step's field is not known here, so such a
+ * field gets the operators of names and of numbers.
+ */
 export function operatorsOf(field: string): readonly Operator[] {
   return field.startsWith('ai.')
     ? [...NAME_OPERATORS, 'gte', 'gt', 'lte', 'lt']
