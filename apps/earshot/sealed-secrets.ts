@@ -26,7 +26,10 @@ export async function holdsSecrets(
   });
 }
 
-/** Returns whether everything is encrypted with this key. */
+/**
+ * Returns whether all secrets of the installation are encrypted with this key; false before the first start. If
+ * `masterKey` contains several keys, see `isOnlyKey`.
+ */
 export function isSealedUnder(databaseUrl: string, masterKey: string): Promise<boolean> {
   return onDatabase(databaseUrl, (database) => isOnlyKey(database, masterKey));
 }

@@ -154,7 +154,10 @@ export class ChannelsController {
     return this.view(accountId, channelId);
   }
 
-  /** Sends a sample message, and returns the answer of the service. */
+  /**
+   * Sends a sample message, and returns the outcome. An email address that is not verified gets its verification again
+   * instead.
+   */
   @Post(':id/test')
   @HttpCode(200)
   async test(

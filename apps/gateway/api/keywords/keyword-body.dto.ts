@@ -176,7 +176,7 @@ export class KeywordBodyDto extends TreatmentDto {
   @Optional()
   @IsIn(['all', 'rules'])
   @Described(
-    '`all`: the webhook gets the events of all mentions. `rules`: only those that a rule sends. Events of the keyword itself depend only on `webhookEvents`. Default: `all`',
+    '`all`: the webhook gets the events of all mentions. `rules`: only those that a rule sends. Of the events of the keyword itself, the webhook gets those in `webhookEvents`, and alerts of rules with the action `webhook`. Default: `all`',
   )
   webhookMode?: string;
   @Optional()
@@ -204,8 +204,9 @@ export class KeywordBodyDto extends TreatmentDto {
 }
 
 /**
- * The read-only keys of a keyword. The bodies of changes, and all bodies under `/v1/queries`, can contain these keys, so
- * that a keyword can be read and sent back. The keys are ignored there.
+ * The read-only keys of a keyword. The bodies of changes and of their estimates, and the bodies of creates and
+ * estimates under `/v1/queries`, can contain these keys, so that a keyword can be read and sent back. The keys are
+ * ignored there.
  */
 export const READ_ONLY_KEYS = [
   'id',

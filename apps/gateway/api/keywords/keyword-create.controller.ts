@@ -64,8 +64,8 @@ export class KeywordCreateController {
 
   /**
    * Estimates a body. If the create or the change would be refused, the result contains the refusal.
-   * @throws Refusal `not-found` if the account does not have the keyword of the parameter `keyword`; other errors, such
-   *   as outages, as they are
+   * @throws Refusal `invalid` for a faulty query parameter, `not-found` if the account does not have the keyword of the
+   *   parameter `keyword`; other errors, such as outages, as they are
    */
   private async estimate({ accountId }: Caller, rawQuery: RawQuery, raw: unknown, spelling: Spelling) {
     const query = new QueryReader(rawQuery);

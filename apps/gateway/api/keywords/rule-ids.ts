@@ -5,7 +5,7 @@ import type { Rule } from '#contracts';
  * Gives each rule without an id the id of the earlier rule that it continues, so that the mentions and alerts of this
  * rule stay together: the rule with the same name and condition, otherwise the only rule with the same name and kind of
  * condition. The other rules stay without an id: they are new.
- * @param rules are changed
+ * @param rules the new rules; this function sets their ids
  */
 export function keepRuleIds(rules: readonly Rule[], earlier: readonly Rule[]): void {
   const free = () => earlier.filter(({ id }) => !rules.some((rule) => rule.id === id));

@@ -23,7 +23,7 @@ export interface LookupResult {
   cost: number;
 }
 
-/** Sends one lookup to an upstream, through the polling replica that holds the source's lane. */
+/** Sends one lookup to an upstream, through a polling replica that holds a lane of the source. */
 @Injectable()
 export class LookupClient {
   constructor(
@@ -35,8 +35,8 @@ export class LookupClient {
    * Sends the lookup and returns its result.
    * @param commandId identifies the lookup; a lookup with the same id is charged only once
    * @throws Refusal `invalid` if the source is not configured or is turned off, `not-covered` if the credits are not
-   *   sufficient, `not-found` if the upstream reports that the object does not exist, `unavailable` if the upstream does
-   *   not answer
+   *   sufficient, `not-found` if the upstream reports that the object does not exist, `unavailable` if no request can
+   *   be sent, if there is no readable answer in time, or if the account has no ledger yet
    */
   async ask(
     accountId: string,

@@ -15,8 +15,8 @@ const MAX_REF_LENGTH = 64;
 
 /**
  * The routes of direct lookups in the upstreams. A lookup that an upstream has answered costs credits, even if the
- * upstream answered that the object does not exist (404). A lookup without an answer that Earshot can read costs
- * nothing.
+ * upstream answered that the object does not exist (404). A lookup costs nothing if Earshot cannot read the answer, or
+ * if the answer comes too late.
  */
 @Controller()
 export class LookupsController {

@@ -35,7 +35,7 @@ export class QuestionClient {
    * @param scope everything that identifies the question: keyword, filters, window
    * @param search finds the mentions; if it throws, nothing is charged
    * @throws Refusal `not-covered` if the credits are not sufficient, before anything is computed or read; `unavailable`
-   *   if the embedding cannot be computed
+   *   if the embedding cannot be computed, or if the account has no ledger yet
    */
   async ask<T>(
     accountId: string,

@@ -31,7 +31,10 @@ export class SigningSecretController {
     };
   }
 
-  /** After a rotation, deliveries are signed with both secrets for 24 hours. */
+  /**
+   * After a rotation, deliveries are signed with both secrets for 24 hours. Exception: with the signature version
+   * `legacy`, the new secret alone signs `X-Signature`.
+   */
   @Post('rotate')
   @HttpCode(200)
   async rotate(@From() { accountId }: Caller, @CommandId() commandId: string) {

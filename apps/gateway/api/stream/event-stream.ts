@@ -39,7 +39,7 @@ export class EventStream {
     return this.abort.signal;
   }
 
-  /** @param data JSON */
+  /** @param data this method converts it to JSON */
   send(event: string, id: string, data: unknown): Promise<void> {
     this.pendingId = undefined;
     // This JSON contains no line breaks, because `JSON.stringify` escapes them.

@@ -50,7 +50,7 @@ export class StreamPositions {
 
   /**
    * Returns the position for a list that is read afterwards. A stream that continues from this position sends every
-   * mention that the list does not contain yet. Undefined if NATS does not answer.
+   * mention that the list does not contain yet. Undefined if NATS does not answer in time.
    */
   async beforeList(accountId: string): Promise<string | undefined> {
     const ended = new AbortController();

@@ -22,8 +22,8 @@ interface ViewRow {
 }
 
 /**
- * The routes of saved views of the feed. All members of the account see the views. Views are settings of the dashboard,
- * not facts, so they have no stream.
+ * The routes of saved views: filters of the dashboard’s page `/feed`. All members of the account see the views. Views
+ * are settings of the dashboard, not facts, so they have no stream.
  */
 @Controller('v1/views')
 export class ViewsController {
