@@ -36,25 +36,53 @@ afterAll(async () => {
 
 const MARKER = 'planted-marker-of-the-purge-4c9e';
 
-/** Sends a keyword with the marker in every text to a path, with an Idempotency-Key. */
-async function createMarkedKeyword(path: string): Promise<Json> {
+/** Sends a POST with an Idempotency-Key, so that its response is stored. @returns the status and the body */
+async function postWithKey(path: string, body: object): Promise<{ status: number; body: Json }> {
   const answer = await request(`${service.url}${path}`, {
     method: 'POST',
     headers: {
       'x-api-key': ada.api.apiKey,
       'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
       'idempotency-key': path,
     },
-    body: JSON.stringify({
-      name: MARKER,
-      refresh_interval_seconds: 600,
-      global_criteria: { market: 'global', terms: [MARKER, `${MARKER} two`] },
-      sources: [{ source: 'hackernews', enabled: true }],
-      mute_rules: [MARKER],
-      webhook_url: `http://${MARKER}.example.org/`,
-    }),
+    body: JSON.stringify(body),
   });
-  return answer.body.json();
+  const text = await answer.body.text();
+  return { status: answer.statusCode, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+/** Sends a keyword with the marker in every text to a path. @returns the body of the response */
+async function createMarkedKeyword(path: string): Promise<Json> {
+  const { body } = await postWithKey(path, {
+    name: MARKER,
+    refresh_interval_seconds: 600,
+    global_criteria: { market: 'global', terms: [MARKER, `${MARKER} two`] },
+    sources: [{ source: 'hackernews', enabled: true }],
+    mute_rules: [MARKER],
+    webhook_url: `http://${MARKER}.example.org/`,
+  });
+  return body;
+}
+
+/** Sends requests about the keyword and its mentions whose responses contain the marker, but not the keyword's id. */
+async function readMarkedTexts(keywordId: string): Promise<Record<string, { status: number; body: Json }>> {
+  const mentions = await ada.api.get(`/v1/mentions?keyword=${keywordId}&include=dropped`);
+  const mentionId = mentions.body.data[0].id as string;
+  const when = { kind: 'item', all: [{ field: 'text', op: 'contains', value: MARKER }] };
+  const rule = {
+    name: MARKER,
+    enabled: true,
+    source: null,
+    when,
+    then: [{ type: 'mark', label: 'starred' }],
+  };
+  const params = { name: 'explain_mention', arguments: { id: mentionId } };
+  return {
+    analysis: await postWithKey('/v1/analyses', { operation: 'summarise', mentionIds: [mentionId] }),
+    backtest: await postWithKey(`/v1/keywords/${keywordId}/backtest`, { rules: [rule] }),
+    explanation: await postWithKey('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+  };
 }
 
 /** Publishes a check that found the marker, and an attempt; the event and the mention follow from the check. */
@@ -187,6 +215,12 @@ it('no text of a purged keyword stays in any store, raw files included [keywords
     const found = await inClickHouse();
     return found.includes('clickhouse answers.text') && found.includes('clickhouse mentions.text');
   });
+  const answers = await readMarkedTexts(id);
+  for (const { status, body } of Object.values(answers)) {
+    expect(status).toBe(200);
+    expect(JSON.stringify(body)).toContain(MARKER);
+    expect(JSON.stringify(body)).not.toContain(id);
+  }
   expect(await everywhere()).toEqual(
     expect.arrayContaining([
       `CHECKS checks.${ada.accountId}.${watches[0].id}`,
@@ -215,5 +249,5 @@ it('no text of a purged keyword stays in any store, raw files included [keywords
     240_000,
   );
   // Data that is not the user's text stays: the ledger still has the charges.
-  expect((await ada.api.get('/v1/credits')).body.usedThisPeriod).toBe(2);
+  expect((await ada.api.get('/v1/credits')).body.usedThisPeriod).toBe(3);
 }, 360_000);

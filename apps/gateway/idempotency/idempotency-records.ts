@@ -139,17 +139,23 @@ export class IdempotencyRecords {
   /**
    * Removes stored responses about a purged keyword. Responses that contain the keyword's id become 404, and their keys
    * stay used. Estimates do not contain the id, so every estimate of the account is deleted; a repeated request
-   * computes a new estimate.
+   * computes a new estimate. `KEYWORD_TEXTS` describes other responses without the id. All of them become 404, because a
+   * repeated request must not be charged again.
    */
   async forgetKeyword(accountId: string, keywordId: string): Promise<void> {
     await this.database.query(
       `UPDATE idempotency_records SET status = 404, body = $3
        WHERE account_id = $1 AND strpos(body, $2) > 0`,
-      [accountId, keywordId, JSON.stringify({ error: 'keyword not found', code: 'NOT_FOUND' })],
+      [accountId, keywordId, notFound('keyword not found')],
     );
     await this.database.query(
       `DELETE FROM idempotency_records WHERE account_id = $1 AND strpos(body, '"estimateToken"') > 0`,
       [accountId],
+    );
+    await this.database.query(
+      `UPDATE idempotency_records SET status = 404, body = $3
+       WHERE account_id = $1 AND EXISTS (SELECT 1 FROM unnest($2::text[]) AS t (text) WHERE strpos(body, t.text) > 0)`,
+      [accountId, KEYWORD_TEXTS, notFound('the stored response was deleted, because a keyword was purged')],
     );
   }
 
@@ -157,4 +163,14 @@ export class IdempotencyRecords {
   deleteOld(now: number): Promise<void> {
     return deleteInParts(this.database, 'idempotency_records', 's.expires_at <= $1', [new Date(now)]);
   }
+}
+
+/**
+ * Texts that identify responses with texts of a keyword or of its mentions, but without the keyword's id: analyses of
+ * mentions, backtests, and the responses of MCP tools.
+ */
+const KEYWORD_TEXTS = ['"mentionId', '"byRule"', '"jsonrpc"'];
+
+function notFound(error: string): string {
+  return JSON.stringify({ error, code: 'NOT_FOUND' });
 }
