@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { create } from '@bufbuild/protobuf';
 import { LimitKeySchema } from '#contracts';
-import { newId, type Refusal } from '#kernel';
+import { newId, Refusal } from '#kernel';
 import { COMMANDS } from '#messaging';
 import { openDatabase } from '#postgres';
 import { until } from '#testing';
@@ -264,6 +264,31 @@ describe('the daily limit of an API key', () => {
       Array(6).fill('MCP_SPEND_LIMIT'),
     );
     expect(work).not.toHaveBeenCalled();
+  });
+
+  it('gives the credits of a refused command back to the key that reserved them, if two keys have sent the command', async () => {
+    const database = await openDatabase(setup.service.stores.databaseUrl, 'spec', 4);
+    const spending = new McpSpending(database, 10);
+    const [first, second] = [newId(), newId()].map(
+      (id) => ({ kind: 'key', id, mcpDailyCredits: null }) as const,
+    );
+    await spending.spend(second!, 5, () => Promise.resolve());
+    const ends: (() => void)[] = [];
+    const refused = () =>
+      new Promise<void>((_, reject) => ends.push(() => reject(Refusal.conflict('refused'))));
+    const commandId = newId();
+    const calls = [];
+    for (const key of [first!, second!]) {
+      calls.push(spending.spendOnce(key, 3, commandId, refused));
+      await until('the call runs', () => ends.length === calls.length);
+    }
+    // The call of the key that has reserved nothing ends last.
+    for (const [index, end] of ends.entries()) {
+      end();
+      await Promise.allSettled([calls[index]]);
+    }
+    expect(await Promise.all([first!, second!].map(({ id }) => spending.spentToday(id)))).toEqual([0, 5]);
+    await database.destroy();
   });
 
   it('is the limit of the key itself if the key has one, and otherwise the setting [mcp.spend-limit]', async () => {

@@ -88,7 +88,7 @@ export class McpSpending {
       isRefused = error instanceof Refusal;
       throw error;
     } finally {
-      await this.end(key.id, id, isRefused);
+      await this.end(id, isRefused);
     }
   }
 
@@ -114,16 +114,17 @@ export class McpSpending {
   }
 
   /** Ends a call. If no call with this id runs any more and all of them were refused, releases the credits. */
-  private async end(keyId: string, id: string, isRefused: boolean): Promise<void> {
+  private async end(id: string, isRefused: boolean): Promise<void> {
     await this.database.transaction(async (tx) => {
-      const [[ended]]: [CountedCommand[], number] = await tx.query(
+      const [[ended]]: [(CountedCommand & { key_id: string })[], number] = await tx.query(
         `UPDATE mcp_commands SET calls = calls - 1, has_effect = has_effect OR NOT $2 WHERE command_id = $1
-         RETURNING day::text AS day, credits, calls, has_effect`,
+         RETURNING key_id, day::text AS day, credits, calls, has_effect`,
         [id, isRefused],
       );
       if (!ended || ended.calls > 0 || ended.has_effect) return;
       await tx.query('DELETE FROM mcp_commands WHERE command_id = $1', [id]);
-      await this.release(tx, keyId, ended.day, ended.credits);
+      // Two keys can send the same command. The key of the first call has reserved the credits.
+      await this.release(tx, ended.key_id, ended.day, ended.credits);
     });
   }
 
