@@ -217,7 +217,12 @@ describe('a hint', () => {
   });
 
   it('is not given if no route is similar', async () => {
-    for (const path of ['/v1/nothing-of-the-kind', `/v1/${'k'.repeat(10_000)}`, '/favicon.ico'])
+    for (const path of [
+      '/v1/nothing-of-the-kind',
+      '/docs/nothing',
+      `/v1/${'k'.repeat(10_000)}`,
+      '/favicon.ico',
+    ])
       expect((await ada.api.get(path)).body.error).toBe('no such endpoint');
   });
 

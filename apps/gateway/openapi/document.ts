@@ -113,13 +113,17 @@ export function nearestPath(path: string): string | undefined {
   for (const template of new Set(ROUTES.map((route) => route.path))) {
     const parts = template.split('/');
     if (parts.length !== given.length) continue;
-    const errors = parts.reduce(
-      (sum, part, index) => sum + (part.startsWith('{') ? 0 : distance(part, given[index] ?? '')),
-      0,
-    );
+    const errors = parts.reduce((sum, part, index) => sum + typingErrors(part, given[index] ?? ''), 0);
     if (errors <= MAX_TYPING_ERRORS && errors < (nearest?.errors ?? Infinity)) nearest = { template, errors };
   }
   return nearest?.template;
+}
+
+/** Returns the number of wrong letters; Infinity if these are more than half of the letters. */
+function typingErrors(part: string, given: string): number {
+  if (part.startsWith('{')) return 0;
+  const errors = distance(part, given);
+  return errors > part.length / 2 ? Infinity : errors;
 }
 
 /** Returns the methods of an address, in capitals. */
