@@ -116,8 +116,8 @@ export class Guides {
         .sort((a, b) => a.address.localeCompare(b.address)),
     });
     const isIn = (folder: string) => (address: string) => address.startsWith(`/docs/${folder}/`);
-    const isTop = (address: string) => /^\/docs(\/[^/]+)?$/.test(address);
-    return [of('Guides', isTop), of('Sources', isIn('sources')), of('Decisions', isIn('adr'))];
+    const isGuide = (address: string) => /^\/docs(\/[^/]+)?$/.test(address) || isIn('examples')(address);
+    return [of('Guides', isGuide), of('Sources', isIn('sources')), of('Decisions', isIn('adr'))];
   }
 
   private text(name: string): string | undefined {
