@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { OutboundMail } from '#http-out';
 import { newId, Repeated } from '#kernel';
+import { refusalFor } from '#outages';
 import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
@@ -72,21 +73,32 @@ export class AccountMails implements Loop {
     return rows.length === BATCH_SIZE;
   }
 
-  private async send({ mail_id: mailId, kind, email, attempts }: Row): Promise<void> {
-    const content = await this.writer.write(kind, email);
-    const outcome =
-      content &&
-      (await this.mail?.send({
-        accountId: '',
-        to: email,
-        messageId: `<${mailId}@earshot>`,
-        headers: { 'Auto-Submitted': 'auto-generated' },
-        deadlineMs: DEADLINE_MS,
-        ...content,
-      }));
-    const isDone = !content || outcome?.accepted || outcome?.isRecipientRefused;
-    if (!isDone && attempts < MAX_ATTEMPTS) return;
-    if (!isDone) this.log.error({ kind, reason: outcome?.message }, 'a mail about an account was given up');
+  private async send(row: Row): Promise<void> {
+    const { mail_id: mailId, kind, attempts } = row;
+    const reason = await this.attempt(row).catch((error: unknown) => {
+      // An outage ends some time, but every other error can come back at each attempt.
+      if (attempts < MAX_ATTEMPTS || refusalFor(error).kind === 'unavailable') throw error;
+      return refusalFor(error).message;
+    });
+    if (reason !== undefined && attempts < MAX_ATTEMPTS) return;
+    if (reason !== undefined) this.log.error({ kind, reason }, 'a mail about an account was given up');
     await this.database.query('DELETE FROM account_mails WHERE mail_id = $1', [mailId]);
+  }
+
+  /** @returns the reason if the mail has to be sent again; undefined if it was sent, or if the address gets no mail */
+  private async attempt({ mail_id: mailId, kind, email }: Row): Promise<string | undefined> {
+    const content = await this.writer.write(kind, email);
+    if (!content) return undefined;
+    const outcome = await this.mail?.send({
+      accountId: '',
+      to: email,
+      messageId: `<${mailId}@earshot>`,
+      headers: { 'Auto-Submitted': 'auto-generated' },
+      deadlineMs: DEADLINE_MS,
+      ...content,
+    });
+    return outcome?.accepted || outcome?.isRecipientRefused
+      ? undefined
+      : (outcome?.message ?? 'no mail server');
   }
 }
