@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { request } from 'undici';
-import { insertRows } from '#clickhouse';
+import { insertRows, NO_ID } from '#clickhouse';
 import { newId } from '#kernel';
 import { ApiClient } from '#testing';
 import {
@@ -70,6 +70,15 @@ describe('GET /v1/mentions/series', () => {
     ]);
     const byKeyword = (await series(`${window}&group=keyword&include=dropped`)).data;
     expect(byKeyword.at(-1)).toEqual(day('06', KEYWORD, 2));
+  });
+
+  it('counts mentions of watches without a keyword in the group null', async () => {
+    const lone = await service.tenant();
+    const row = mentionRow(lone.accountId, { keyword_id: NO_ID, occurred_at: at('04T10:00:00.000') });
+    await insertRows(service.clickhouse, 'mentions', [row]);
+    const window = 'since=2026-03-04T00:00:00Z&until=2026-03-05T00:00:00Z';
+    const { body } = await lone.api.get(`/v1/mentions/series?bucket=day&group=keyword&${window}`);
+    expect(body.data).toEqual([{ at: at('04T00:00:00.000'), group: null, count: 1 }]);
   });
 
   it('returns zeros for an account without mentions, and never another account’s counts', async () => {

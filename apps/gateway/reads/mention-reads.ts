@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { selectRows, type ClickHouseClient, type EventRow, type MentionRow } from '#clickhouse';
+import { NO_ID, selectRows, type ClickHouseClient, type EventRow, type MentionRow } from '#clickhouse';
 import { CLICKHOUSE } from '#platform';
 import { conditionsOf, type Conditions, type MentionFilter } from './mention-filter.js';
 import { PurgedKeywords } from './purged-keywords.js';
@@ -68,7 +68,7 @@ const GROUP_COLUMNS = {
   source: 'source',
   sentiment: `if(corrected_sentiment != '', corrected_sentiment, sentiment)`,
   intent: `if(corrected_intent != '', corrected_intent, intent)`,
-  keyword: 'toString(keyword_id)',
+  keyword: `if(keyword_id = toUUID('${NO_ID}'), '', toString(keyword_id))`,
 } as const;
 
 /**
