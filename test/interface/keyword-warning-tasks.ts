@@ -82,7 +82,7 @@ export function keywordWarningTasks(service: () => InterfaceUnderTest, ada: () =
     it('name a keyword with the same searches, but never a keyword of another account', async () => {
       const sent = keywordBody({ name: 'First', global_criteria: { market: 'global', query: newId() } });
       const first = (await ada().api.post('/v1/keywords', sent)).body;
-      const message = `the keyword "First" (${first.id}) has the same searches: each match is reported and charged twice`;
+      const message = `the keyword "First" (${first.id}) has the same searches: while both run, each match is reported and charged twice`;
       expect((await ada().api.post('/v1/keywords/estimate', sent)).body.warnings).toEqual([
         { path: '', message },
       ]);

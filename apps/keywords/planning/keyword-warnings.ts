@@ -106,7 +106,8 @@ function pathOfFilter(
 }
 
 /**
- * Warns about another keyword with exactly the same enabled searches: each match would be reported and charged twice.
+ * Warns about another keyword with exactly the same enabled searches, even if the other keyword is paused: while both
+ * run, each match is reported and charged twice.
  */
 async function duplicateWarnings(
   tx: Tx,
@@ -135,6 +136,6 @@ async function duplicateWarnings(
   );
   return rows.map(({ keyword_id, name }) => ({
     path: '',
-    message: `the keyword ${JSON.stringify(name)} (${keyword_id}) has the same searches: each match is reported and charged twice`,
+    message: `the keyword ${JSON.stringify(name)} (${keyword_id}) has the same searches: while both run, each match is reported and charged twice`,
   }));
 }

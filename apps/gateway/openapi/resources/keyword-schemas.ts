@@ -118,7 +118,7 @@ const modelWarnings = described(
 
 /** The warnings of a created keyword, and of an estimate. */
 export const WARNINGS =
-  'Parts of the body that have no effect, or less effect than the body says. Also another keyword with exactly the same searches: each mention is then reported and charged twice';
+  'Parts of the body that have no effect, or less effect than the body says. Also another keyword with exactly the same searches: while both keywords run, each mention is reported and charged twice';
 
 export const keywordSchemas: Readonly<Record<string, Schema>> = {
   Feed: object({ atomUrl: TEXT, jsonUrl: TEXT }),
