@@ -53,7 +53,10 @@ export class PausesLoop implements Loop {
   }
 
   private failed(error: unknown, what: object = {}): void {
-    this.log.error({ err: error, ...what }, 'schedules and credits of paused keywords could not be checked');
+    this.log.error(
+      { err: error, ...what },
+      'schedules of keywords, or credits of paused keywords, could not be checked',
+    );
   }
 
   private async applyScheduleChanges(): Promise<void> {

@@ -106,7 +106,7 @@ export function keywordWarningTasks(service: () => InterfaceUnderTest, ada: () =
         refresh_interval_seconds: 600,
       });
       const [watch] = keyword.watches;
-      const error = `the active watch ${watch.id} of the keyword "Mine" (${keyword.id}) has the same search: use it, or pause or delete the keyword first`;
+      const error = `the watch ${watch.id} of the keyword "Mine" (${keyword.id}) has the same search: use it, or pause or delete the keyword first`;
       expect([status, body.code, body.error]).toEqual([409, 'DUPLICATE_SEARCH', error]);
     });
 

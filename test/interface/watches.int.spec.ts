@@ -71,7 +71,7 @@ describe('watches', () => {
       const path = `/v1/hackernews/watches/${(await ada.api.post('/v1/hackernews/watches', body(key))).body.id}`;
       await ada.api.patch(path, { [key]: false });
       const other = (await ada.api.post('/v1/hackernews/watches', body(key))).body.id;
-      const message = `the active watch ${other} has the same search: use it, or pause or delete it first`;
+      const message = `the watch ${other} has the same search: use it, or pause or delete it first`;
       const details = async (answer: ReturnType<typeof ada.api.patch>) => (await answer).body.details;
       expect(await details(ada.api.patch(path, { [key]: true }))).toEqual([{ path: key, message }]);
       expect(await details(ada.api.post('/v1/hackernews/watches', body(key)))).toEqual([

@@ -1,8 +1,8 @@
 import { escapeHtml } from '../http/html-page.js';
 
 /**
- * The content of a mail. The mail contains no text of the person who requested the mail, because that person can be a
- * stranger.
+ * The content of a mail. Except for the address, the mail contains no text of the person who requested the mail,
+ * because that person can be a stranger.
  */
 export interface AccountMail {
   subject: string;

@@ -11,8 +11,9 @@ import { AccountMailWriter, type MailKind } from './account-mail-writer.js';
 export const MAIL = Symbol('mail');
 
 const PAUSE_MS = 1000;
-/** How long a mail waits before its next attempt. After `MAX_ATTEMPTS` attempts, the mail is given up. */
+/** How long a mail waits before its next attempt. */
 const RETRY_SECONDS = 60;
+/** A mail that the mail server does not accept at this attempt, or at a later one, is given up. */
 const MAX_ATTEMPTS = 5;
 const BATCH_SIZE = 10;
 const DEADLINE_MS = 14_000;

@@ -35,7 +35,7 @@ export type KeywordCommand =
       webhookUrl: string | undefined;
       ai: AgentStep | undefined;
       analysis: boolean;
-      /** An active watch of the account with the same search. */
+      /** Another watch of the account with the same search. It runs, or it can resume automatically. */
       duplicate: DuplicateWatch | undefined;
     }
   | {

@@ -135,13 +135,13 @@ function refuseDuplicates(watches: readonly Watch[]): void {
 }
 
 /**
- * Returns the refusal of a watch because another active watch has the same search.
+ * Returns the refusal of a watch because another watch has the same search, and runs or can resume automatically.
  * @param path the key of the body that would start the watch
  */
 function sameSearch({ watchId, keyword }: DuplicateWatch, path: 'criteria' | 'isActive'): Refusal {
   const owner = keyword ? ` of the keyword ${JSON.stringify(keyword.name)} (${keyword.id})` : '';
   const remedy = `use it, or pause or delete ${keyword ? 'the keyword' : 'it'} first`;
-  const message = `the active watch ${watchId}${owner} has the same search: ${remedy}`;
+  const message = `the watch ${watchId}${owner} has the same search: ${remedy}`;
   return new Refusal('conflict', 'DUPLICATE_SEARCH', message, [{ path, message }]);
 }
 

@@ -35,12 +35,8 @@ export function resume({ reasons, creditsRemaining }: ResumeCommand, state: Keyw
 }
 
 /**
- * If a keyword is paused for lack of credits and its searches have changed, computes again how many credits the keyword
- * needs: the price of its most expensive next check. If the account has these credits, removes this reason of the pause.
- *
- * Nothing in the state shows whether a watch has had its first check, whose price can be much higher. So a watch that
- * continues needs at most the credits that were missing before. If this is too low, its first check pauses the keyword
- * again.
+ * After a change of a keyword that is paused for lack of credits, computes again how many credits the keyword needs:
+ * the price of its most expensive first check. If the account has these credits, removes this reason of the pause.
  * @param watches the watches after the change
  * @throws Refusal like `pause`
  */
