@@ -132,7 +132,7 @@ const COMPRESSION = {
   brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } },
 } satisfies FastifyCompressOptions;
 
-/** The gateway: the HTTP interface. The gateway sends commands, and reads the projections itself. */
+/** The gateway: the HTTP interface. The gateway sends commands, and reads projections and read models itself. */
 export function gatewayService(config: GatewayConfig): ServiceDefinition {
   return {
     name: 'gateway',

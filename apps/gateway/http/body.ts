@@ -21,8 +21,8 @@ const TYPE_RULES = ['isArray', 'isObject', 'isString', 'isBoolean', 'isNumber', 
  * faults
  * @param complete gets the body with camelCase keys, and returns the body to validate: for a partial body, it adds the
  * values that the body does not change
- * @throws Refusal `invalid` `VALIDATION` with at most 50 faults and their paths, in the sender's own spelling. Faults
- * of `more` inside a faulty value are left out
+ * @throws Refusal `invalid` with at most 50 faults and their paths, in the sender's own spelling. Faults of `more`
+ * inside a faulty value are left out. The code is `VALIDATION`, or the code of the only fault
  */
 export function readBody<T extends object>(
   dto: ClassConstructor<T>,
@@ -95,8 +95,8 @@ export function spelledAs(raw: unknown, faults: readonly Fault[]): Fault[] {
 }
 
 /**
- * Runs a check of values. If the types in the body are wrong, such a check can throw; then only the faults of the types
- * are reported.
+ * Runs a check of values. Such a check can throw if the types in the body are wrong. The check then returns no faults,
+ * because the faults of the types are reported.
  */
 function runCheck(check: () => Fault[], hasShapeFault: boolean): Fault[] {
   try {

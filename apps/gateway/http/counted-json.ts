@@ -32,7 +32,7 @@ const OBJECT_END = 125;
 /**
  * Refuses JSON text that is nested too deeply or contains too many values. Counts in the text, before the text is
  * parsed: other code walks through a parsed body recursively, and a body that is nested too deeply would exhaust its
- * stack. Does not refuse text that is not JSON.
+ * stack. Does not check whether the text is JSON.
  * @throws Refusal `invalid` `VALIDATION`. If one list or object is too large, the path of the fault is its path, in the
  *   sender's spelling
  */

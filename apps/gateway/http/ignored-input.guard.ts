@@ -10,7 +10,7 @@ import { Refusal, type Fault } from '#kernel';
  * object counts as no body.
  */
 export class IgnoredInputGuard implements CanActivate {
-  /** @throws Refusal `invalid` that names each unknown key */
+  /** @throws Refusal `invalid` that names the unknown keys, at most 50 of them */
   canActivate(context: ExecutionContext): boolean {
     const { url, query, body } = context.switchToHttp().getRequest<FastifyRequest>();
     if (!url.startsWith('/v1/')) return true;

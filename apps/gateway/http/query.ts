@@ -103,7 +103,7 @@ export class QueryReader {
     this.faults.push({ path, message });
   }
 
-  /** @throws Refusal `invalid` with every fault, including unknown parameters */
+  /** @throws Refusal `invalid` with at most 50 faults, including unknown parameters */
   finish(): void {
     for (const key of Object.keys(this.raw))
       if (!this.known.has(key))

@@ -138,9 +138,8 @@ export class IdempotencyRecords {
 
   /**
    * Removes stored responses about a purged keyword. Responses that contain the keyword's id become 404, and their keys
-   * stay used. Estimates do not contain the id, so every estimate of the account is deleted; a repeated request
-   * computes a new estimate. `KEYWORD_TEXTS` describes other responses without the id. All of them become 404, because a
-   * repeated request must not be charged again.
+   * stay used. Estimates do not contain the id, so every stored estimate of the account that has an `estimateToken` is
+   * deleted; a repeated request computes a new estimate.
    */
   async forgetKeyword(accountId: string, keywordId: string): Promise<void> {
     await this.database.query(

@@ -18,7 +18,9 @@ const question = {
     .min(1)
     .max(5)
     .optional()
-    .describe('Used instead of the question: finds posts that contain any of these terms'),
+    .describe(
+      'Used instead of the question: finds posts that contain any of these terms. ai_answers still gets the question',
+    ),
   feed_urls: z.array(z.string()).min(1).max(20).optional().describe('The feeds of rss; required for rss'),
 };
 

@@ -22,7 +22,7 @@ const body = z
       ),
   })
   .describe(
-    'The body of POST /v1/keywords, in snake_case or camelCase. Optional fields: mute_rules, vip_authors, rules, webhook_url, channels, spike_alert, backfill, min_relevance, languages, schedule',
+    'The body of POST /v1/keywords, in snake_case or camelCase. Some of the optional fields: mute_rules, vip_authors, rules, webhook_url, channels, spike_alert, backfill, min_relevance, languages, schedule',
   );
 
 const price = {

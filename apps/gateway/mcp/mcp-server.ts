@@ -66,8 +66,8 @@ export function mcpServer(context: ToolContext, log: Logger, failed: (status: nu
 }
 
 /**
- * Calls a tool. A refusal becomes a result that the model can read, so that the model can correct the call. An unknown
- * tool is an error of the protocol.
+ * Calls a tool. An error of the tool becomes a result that the model can read, so that the model can correct a refused
+ * call. An unknown tool is an error of the protocol.
  */
 async function call(
   context: ToolContext,

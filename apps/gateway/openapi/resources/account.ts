@@ -75,7 +75,10 @@ export const accountSchemas: Readonly<Record<string, Schema>> = {
     id: TEXT,
     at: INSTANT,
     kind: oneOf(KINDS),
-    amount: described('Negative for credits that were spent or have expired', INTEGER),
+    amount: described(
+      'Negative for credits that were spent, have expired, or were lost with a smaller allowance',
+      INTEGER,
+    ),
     balanceAfter: INTEGER,
     operation: nullable(TEXT),
     source: nullable(TEXT),

@@ -66,7 +66,8 @@ export const lookupRoutes: readonly Route[] = [
     description: 'Costs 1 credit, and 1 credit for each tweet that is found.',
     parameters: [
       {
-        ...repeated('ids', '1 to 100 ids. Repeat the parameter, or separate ids with commas.'),
+        ...repeated('ids', ''),
+        description: '1 to 100 ids. Repeat the parameter, or separate ids with commas.',
         required: true,
       },
     ],

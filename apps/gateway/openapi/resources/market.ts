@@ -96,7 +96,11 @@ const answers = {
   answer: pageOf('data', ref('Answer'), { since: INSTANT }),
 } as const;
 const answerParameters = [
-  repeated('brand', 'Brands to look for in the answers, at most 20. Default: the brands of the search.'),
+  {
+    ...repeated('brand', ''),
+    description:
+      'A brand to look for in the answers. Can be repeated, for at most 20 brands. Default: the brands of the search.',
+  },
   repeated('engine', 'Only answers of this engine.', oneOf(ENGINES)),
   since('90 days ago'),
   UNTIL,

@@ -48,7 +48,10 @@ export const memberSchemas: Readonly<Record<string, Schema>> = {
     email: TEXT,
     role: oneOf(MEMBER_ROLES),
     joinedAt: INSTANT,
-    lastSeenAt: described('Time of the last request of a session that still exists', nullable(INSTANT)),
+    lastSeenAt: described(
+      'Time of the last request of a session that still exists, which can be a minute too early',
+      nullable(INSTANT),
+    ),
   }),
   Invitation: object({
     ...INVITATION,
