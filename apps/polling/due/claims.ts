@@ -51,7 +51,7 @@ export class Claims {
     );
   }
 
-  /** Releases the searches and claims whose release has failed. @throws the error of a release that fails again */
+  /** Releases the searches and failed claims that are not released yet. @throws the error of a release that fails */
   async retryReleases(): Promise<void> {
     const searches = [...this.unreleasedSearches];
     if (searches.length > 0) await releaseSearches(this.database, searches);

@@ -24,7 +24,7 @@ export class ExploreDecisions {
 
   /**
    * Decides on the command that `commandOf` returns. A repeated call with the same `commandId` changes nothing.
-   * @throws Refusal like `decide` in `domain/explore.ts`
+   * @throws Refusal like `decide` in `domain/explore.ts`, and like `execute`
    */
   async decide(
     { accountId, exploreId, commandId }: { accountId: string; exploreId: string; commandId: string },

@@ -27,8 +27,8 @@ export class ReadRunner {
   ) {}
 
   /**
-   * Carries out a read and records its checks. Each read has its own trace, which begins at the time of its claim. But
-   * the first check of a watch belongs to the trace of the request that created the watch, if that trace is recorded.
+   * Carries out a read and records its checks. In the trace, the read begins at the time of its claim. The first check
+   * of a watch belongs to the trace of the request that created the watch, if that trace is recorded.
    */
   run(reserved: ReservedRead, claimedAt: number): Promise<void> {
     const { source } = this.lane;
@@ -63,13 +63,14 @@ export class ReadRunner {
       const checks = [...outcomes.flatMap((outcome) => outcome.checks), ...unpaid];
       const memories = outcomes.flatMap((outcome) => outcome.memories);
       if (checks.length > 0) await this.record(checks, memories);
-      // Searches without a check stay due: their read was blocked, or none of their watches runs any more.
+      // Searches without a check are released, for example because their read was blocked, or because none of their
+      // watches runs any more.
       const recorded = new Set(checks.map(({ watch }) => watch.searchKey));
       await this.claims.giveBack(read.searches.filter(({ searchKey }) => !recorded.has(searchKey)));
     } catch (error) {
       this.log.error({ err: error, lane: this.lane.name }, 'a check could not be recorded; this is retried');
-      // The reservations stay: some of the checks can have been stored, and the next attempt makes reservations with
-      // the same ids.
+      // The reservations stay, because some of the checks can have been stored. An attempt at the same tick uses the
+      // same reservations. After `putOff` has changed the tick, they stay until they expire.
       await this.putOff(read.searches);
       await this.claims.giveBack(read.searches);
     } finally {

@@ -107,8 +107,8 @@ export class RequestBudget {
   }
 
   /**
-   * Minimum difference between the upstream's clock and ours, measured from its responses, in ms; positive if its clock
-   * is ahead.
+   * The smallest difference between the upstream's clock and ours that explains the `Date` of its last response, in ms:
+   * positive if its clock is ahead of ours, negative if it is behind.
    */
   get clockAheadMs(): number {
     return this.clockSkew.aheadMs;
@@ -163,8 +163,8 @@ export class RequestBudget {
 
   /**
    * Resolves when the budget allows the request.
-   * @throws LaneBlocked if the lane is blocked (and the request has no separate bucket) or stops, or if the expected wait
-   *   is longer than `maxWaitMs`; UpstreamError `quota_spent` if the daily quota is used up
+   * @throws LaneBlocked if the lane is blocked (and the request has no separate bucket) or stops, or if the expected
+   *   wait is longer than `maxWaitMs`; UpstreamError `quota_spent` if the daily quota is used up
    */
   private async admit({ spends }: UpstreamRequest, { maxWaitMs = Infinity, bucket }: Pace): Promise<void> {
     const refuse = () => this.refuseBlocked(bucket !== undefined);

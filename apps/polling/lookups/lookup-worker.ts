@@ -48,8 +48,9 @@ export class LookupWorker {
   /**
    * Reserves the credits, then answers. If the upstream gives no answer in time, the credits are released. A repeated
    * lookup that was already charged is not charged again.
-   * @throws Refusal `unavailable` if this service does not know the lookup, the ledger is not open yet or there is no
-   * answer in time; `not-covered` without enough credits; `not-found`
+   * @throws Refusal `unavailable` if this service does not know the lookup, the ledger is not open yet, there is no
+   * answer in time, or NATS does not confirm the fact; `not-covered` without enough credits; `not-found` if the
+   * upstream reported that the object does not exist
    */
   private async paid(lane: Lane, client: LookupHttp, question: Question): Promise<LookedUp> {
     const { source, operation, accountId, commandId } = question;

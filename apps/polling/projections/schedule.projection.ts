@@ -13,7 +13,7 @@ import { isRecorded } from '#telemetry';
 import { lockSearches } from '../due/due-work.js';
 import { addAccounts } from './schedule-accounts.js';
 
-/** The name of the projection below, with which other parts of this service query its position. */
+/** The name of the projection below. A purge also uses it, to delete the projection's positions. */
 export const SCHEDULE = { name: 'schedule-v1' };
 
 /**
@@ -201,7 +201,7 @@ async function schedule(
 ): Promise<void> {
   if (watches.length === 0) return;
   const distinct = new Map(watches.map((watch) => [watch.search_key, watch]));
-  // Inserted in the order of the keys, as in every transaction that locks searches.
+  // Inserted in the order of the keys, in which `lockSearches` locks searches: this prevents deadlocks.
   const searches = [...distinct.values()].sort((a, b) => (a.search_key < b.search_key ? -1 : 1));
   // Postgres reads arrays in less time than records in JSON.
   const column = <K extends keyof ScheduledWatch>(name: K) => watches.map((watch) => watch[name]);

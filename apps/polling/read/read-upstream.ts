@@ -13,7 +13,7 @@ export type Answer =
       state: Record<string, unknown>;
       readAt: Date;
       windowFrom: Date | undefined;
-      /** Minimum number of ms by which the upstream's clock is ahead of ours, measured from its responses. */
+      /** See `RequestBudget.clockAheadMs`. */
       clockAheadMs: number;
     }
   /** `laneUntil`: the time until which the whole lane waits because of the failure. */
@@ -49,8 +49,8 @@ const FEED = 'feed';
 const PAGE_CAP = 10;
 
 /**
- * Splits the due searches of a lane into reads that need the fewest upstream requests: see `planFetch`. While the feed is
- * frozen, returns only a read that tests the feed: see `probe`.
+ * Splits the due searches of a lane into reads that need the fewest upstream requests: see `planFetch`. While the feed
+ * is frozen, returns only a read that tests the feed: see `probe`.
  */
 export function planReads(
   lane: Lane,
@@ -93,7 +93,7 @@ function singleRead(
     searches: [search],
     fromFeed: false,
     run: async ([toRead = search]) => {
-      // All parts use the same instant, so that the state of the first part is as new as the windows of the other parts.
+      // All parts use the same instant, so that the state of the first part is as new as the window of the other part.
       const now = clock.now();
       const answered: AnsweredSearches[] = [];
       let answer: Answer | undefined;

@@ -5,25 +5,25 @@ import type { ReservedRead } from './reservation.js';
 /** A read that takes longer is a slow read: other reads do not wait for it. */
 const SLOW_MS = 250;
 /**
- * Maximum number of slow reads of one account at the same time. Until one of them ends, no other read of servers that
- * users name begins for this account, unless the read also serves an account with fewer slow reads.
+ * While one account has this number of slow reads on a lane, no other read of servers that users name begins on this
+ * lane for the account. Exception: the read also serves an account with fewer slow reads.
  */
 const MAX_PER_ACCOUNT = 16;
 /**
- * Maximum number of slow reads of all accounts at the same time, because each holds its responses in memory. If this
- * number is reached, a further slow read keeps its place in the lane.
+ * Maximum number of slow reads of all accounts on one lane at the same time, because each holds its responses in
+ * memory. If this number is reached, a further slow read keeps its place in the lane.
  */
 const MAX_OF_ALL_ACCOUNTS = 128;
 
 /**
- * Reads of servers that users name. Such servers can be very slow. A slow read releases its place in the lane and
- * continues, so that slow servers delay only the account that names them.
+ * A lane's reads of servers that users name. Such servers can be very slow. A slow read releases its place in the lane
+ * and continues, so that slow servers delay only the account that names them.
  */
 export class SlowReads {
   private readonly underWay = new Set<Promise<void>>();
   private readonly ofAccount = new Map<string, number>();
 
-  /** Returns false if every account of the read has the maximum number of slow reads running. */
+  /** Returns false if every account of the read has `MAX_PER_ACCOUNT` or more slow reads. */
   mayBegin(read: ReservedRead): boolean {
     const accounts = accountsOf(read);
     return accounts.length === 0 || accounts.some((id) => (this.ofAccount.get(id) ?? 0) < MAX_PER_ACCOUNT);

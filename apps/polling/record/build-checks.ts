@@ -22,8 +22,8 @@ import type { Answer } from '../read/read-upstream.js';
  */
 const PART_BYTES = 512 * 1024;
 /**
- * Maximum number of notes (`warnings`) of one check, and of bytes in a note. The reason of a failure can be longer,
- * because it can name twenty feeds.
+ * Maximum number of notes (`warnings`) of one check, and of bytes in a note. Notes that state how many notes or items
+ * were left out are added to them. The reason of a failure can be longer, because it can name twenty feeds.
  */
 const MAX_NOTES = 30;
 const NOTE_BYTES = 1024;

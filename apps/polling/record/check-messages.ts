@@ -10,8 +10,8 @@ export interface CheckMessages {
   parts: Check[];
   messages: { data: Uint8Array; msgId: string }[];
   /**
-   * Present if the check could not be stored, so that the parts describe a failed check. Then `retryAt` is the time of
-   * the next read of the search.
+   * Present if the check could not be stored, so that the parts describe a failed check. Then the next check of the
+   * watch is not before `retryAt`.
    */
   fault?: UpstreamError;
   retryAt?: Date;

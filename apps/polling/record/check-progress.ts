@@ -14,7 +14,7 @@ export interface Progress {
   nextDueAt: number;
   /** True if the search must wait until `nextDueAt`, even if the watch's interval ends earlier. */
   waits: boolean;
-  /** True if another process stored the checks. */
+  /** True if the stream contained the checks already: another replica, or an earlier attempt, stored them. */
   adopted?: boolean;
   /** Why the result could not be stored. Then the check fails with this reason. */
   fault?: UpstreamError;
@@ -30,9 +30,9 @@ export async function applyProgress(tx: Tx, progress: readonly Progress[]): Prom
 }
 
 /**
- * Keeps the reservations of stored checks until billing charges these checks, even if billing is late. A check that
- * another process stored can already be charged: credits are reserved again only if the charge is missing. If such a
- * check failed or has another id, the reservation of this process is released.
+ * Keeps the reservations of stored checks until billing charges these checks, even if billing is late. An adopted check
+ * can already be charged: credits are reserved again only if the charge is missing. If an adopted check failed or has
+ * another id, the reservation of this attempt is released.
  */
 async function keepReservations(tx: Tx, progress: readonly Progress[]): Promise<void> {
   const stored = progress.filter(({ adopted }) => !adopted).flatMap(({ checks }) => checks.filter(isCharged));

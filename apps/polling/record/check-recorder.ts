@@ -124,8 +124,8 @@ export class CheckRecorder {
   }
 
   /**
-   * Continues after checks that are on the stream and missing in the tables. Another replica stored them, or this
-   * replica before a restart.
+   * Continues after checks that are on the stream and missing in the tables. Another replica stored them, or an earlier
+   * attempt that did not update the tables.
    */
   private async adopt(
     subject: string,

@@ -38,10 +38,7 @@ export interface SelectedItems {
 /** Facts of a read, in addition to its items. */
 export interface ReadFacts {
   outages?: ReadonlyMap<string, Outage> | undefined;
-  /**
-   * The smallest clock difference that explains the upstream's responses, in ms: positive if its clock is
-   * ahead of ours, negative if it is behind.
-   */
+  /** See `RequestBudget.clockAheadMs`: positive if the upstream's clock is ahead of ours, negative if it is behind. */
   clockAheadMs: number;
 }
 

@@ -54,8 +54,8 @@ async function refresh(
 const KEPT_DAYS = 120;
 
 /**
- * Deletes items that a watch saw for the last time at least `KEPT_DAYS` before its last check. Items of feeds are kept:
- * an unchanged feed is not read, and its oldest articles can reappear with the next change.
+ * Deletes items that were last marked as seen more than `KEPT_DAYS` before the last successful check of their watch.
+ * Items of feeds are kept: an unchanged feed is not read, and its oldest articles can reappear with the next change.
  */
 export async function pruneSeenItems(database: Database): Promise<void> {
   await database.query(

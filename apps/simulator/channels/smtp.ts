@@ -29,9 +29,9 @@ interface SmtpError extends Error {
 }
 
 /**
- * Starts the mail server. The beginning of a recipient selects the answer: `status-550@…` gets 550 (or another code
- * from 400 on), `hang@…` gets no answer, `greylist@…` gets 451 for its first mail only, and `stall@…` gets an answer
- * for its first mail only. The server accepts all other recipients.
+ * Starts the mail server. The beginning of a recipient selects the answer: `status-<code>@…` gets this code, if it is
+ * 400 or higher; `hang@…` gets no answer; `greylist@…` gets 451 for its first mail only; `stall@…` gets an answer for
+ * its first mail only. The server accepts all other recipients.
  */
 export async function startMail(inbox: Inbox, host: string, port = 0): Promise<SimulatedMail> {
   const greylisted = new Set<string>();
