@@ -1,6 +1,6 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { ExploreDecisionSchema, type ExploreDecision, type ExploreEvent } from '#contracts';
-import { execute, type Aggregate } from '#decisions';
+import { execute, readState, type Aggregate } from '#decisions';
 import type { EventStore } from '#event-store';
 import { isoOf, systemClock } from '#kernel';
 import type { Database, Tx } from '#postgres';
@@ -21,6 +21,11 @@ export class ExploreDecisions {
     private readonly database: Database,
     private readonly store: EventStore,
   ) {}
+
+  /** Returns whether the Explore has been requested, also if its request is not in the tables yet. */
+  async isRequested(accountId: string, exploreId: string): Promise<boolean> {
+    return (await readState(this.store, explores, accountId, [exploreId])).sources.size > 0;
+  }
 
   /**
    * Decides on the command that `commandOf` returns. A repeated call with the same `commandId` changes nothing.

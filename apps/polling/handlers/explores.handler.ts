@@ -24,12 +24,14 @@ export class ExploresHandler {
   }
 
   /**
-   * Reserves the price of all sources, then stores the request.
+   * Reserves the price of all sources, then stores the request. A repeated command reserves nothing, because its sources
+   * can already be charged.
    * @throws Refusal `not-covered` if the credits are missing, `unavailable` if the account's ledger is not open yet,
    *   `conflict` if too many Explores run
    */
   @CommandPattern(COMMANDS.startExplore)
   async start({ commandId: exploreId, accountId, sources, ...asked }: StartExplore) {
+    if (await this.decisions.isRequested(accountId, exploreId)) return create(MadeSchema, { id: exploreId });
     const { question, market, limit, terms, feedUrls } = asked;
     const credits = creditsPerExploredSource();
     // The Explore is the holder of the reservation of each source until this source has ended.
@@ -41,9 +43,10 @@ export class ExploresHandler {
       holder: exploreId,
     }));
     const { shortages, unopened } = await reserve(this.database, reservations);
-    const giveUp = async (refusal: unknown): Promise<never> => {
-      await release(this.database, reservations);
-      throw refusal;
+    const giveUp = async (error: unknown): Promise<never> => {
+      // After any other error, the request is possibly stored. Then the Explore needs the reservations.
+      if (error instanceof Refusal) await release(this.database, reservations);
+      throw error;
     };
     if (unopened.size > 0)
       await giveUp(Refusal.unavailable('the account’s ledger is not open yet; try again'));
