@@ -136,7 +136,7 @@ function identityOf(search: DueSearch, watch: DueWatch, finishedAt: Date) {
 }
 
 function overflowNote(kept: number, overflow: number): string {
-  return `${kept + overflow} items matched. This is more than one check keeps: the newest ${kept} were kept, and the others are never reported`;
+  return `${kept + overflow} new items matched. This is more than one check keeps: the newest ${kept} were kept, and the others are never reported`;
 }
 
 function notesOf(notes: readonly string[]): string[] {

@@ -100,7 +100,7 @@ describe('the check of one watch', () => {
       const ids = found.map(({ item }) => item.itemId);
       expect(reported(parts)).toEqual(ids.slice(0, 1_000).reverse());
       expect(remembered(parts)).toEqual(ids.slice(1_000));
-      expect(parts[0]?.warnings[0]).toMatch(/^1234 items matched.*the newest 1000 were kept/);
+      expect(parts[0]?.warnings[0]).toMatch(/^1234 new items matched.*the newest 1000 were kept/);
     },
   );
 
