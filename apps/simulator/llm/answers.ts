@@ -82,7 +82,7 @@ function valueOf(name: string, schema: Schema, text: string): unknown {
   if (schema.type === 'array') return [];
   const stated = statedValueOf(name, text);
   const fromText = stated === undefined ? undefined : fitting(schema, stated);
-  return fromText ?? defaultValue(schema, text);
+  return fromText === undefined ? defaultValue(schema, text) : fromText;
 }
 
 function statedValueOf(name: string, text: string): string | undefined {

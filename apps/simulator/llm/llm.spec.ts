@@ -3,6 +3,7 @@ import { createLogger } from '#telemetry';
 import { simulatedLlm } from '../environment.js';
 import { SimulatorClient } from '../testing/simulator-client.js';
 import type { Fault } from '../faults.js';
+import { answerTo } from './answers.js';
 
 let client: SimulatorClient;
 let llm: Llm;
@@ -66,6 +67,13 @@ describe('the simulated language model', () => {
     ]);
     const found = await llm.askOnce(bucket, [{ text: 'label=Shipping' }, { text: 'hm' }], within(5_000));
     expect(found.values).toEqual([{ label: 'Shipping' }, { label: null }]);
+  });
+
+  it('answers null if the text states null, even if other words of the text fit', () => {
+    const field = { enum: ['urgent', 'neutral', null], type: ['string', 'null'] };
+    const schema = { type: 'object', properties: { mood: field } };
+    expect(answerTo(schema, [{ n: 0, text: 'mood=null; an urgent matter' }])).toEqual({ mood: null });
+    expect(answerTo(schema, [{ n: 0, text: 'an urgent matter' }])).toEqual({ mood: 'urgent' });
   });
 
   it('refuses another token and another model; the error of the client shows `…` in place of the token', async () => {
