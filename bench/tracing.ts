@@ -36,7 +36,7 @@ helpWanted(`
 Usage: node dist/bench/tracing.js [--checks 1000] [--items 10] [--share 0.01] [--rounds 6]
 
 Measures the way from a check to its webhooks and tables, with tracing off and with a share of the traces recorded. Prints the
-events a second and the mean processor time of an event. Takes about fifteen minutes.
+events a second and the mean processor time of an event. Takes about twenty minutes.
 `);
 
 const CHECKS = numberOption('checks', 1000);

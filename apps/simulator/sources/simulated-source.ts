@@ -6,7 +6,10 @@ import type { SimPost } from '../world/post.js';
 export interface SimulatedSource {
   /** The upstream's endpoints, with its paths and its wire format. */
   routes(app: FastifyInstance, context: SimContext): void;
-  /** Refuses a request with this status, in the format of the upstream. */
+  /**
+   * Refuses a request in the format of the upstream, with this status. Stack Overflow answers most of these statuses
+   * with 400.
+   */
   refuse(reply: FastifyReply, status: number, message: string): FastifyReply;
   /** Sends an answer that can be parsed but does not have the format of the source. Default: JSON with other keys. */
   changeShape?(reply: FastifyReply): FastifyReply;

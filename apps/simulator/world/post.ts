@@ -48,6 +48,6 @@ export interface SimPost {
   /** `parent`: the post that a comment or reply answers. `root`: the first post of its thread. */
   parent?: SimPost;
   root?: SimPost;
-  /** Direct answers, oldest first. */
+  /** Direct answers, in order of arrival. */
   replies: SimPost[];
 }

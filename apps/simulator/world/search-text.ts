@@ -1,6 +1,6 @@
 /**
- * Returns the words of a text as upstreams search them: in lower case, without accents; in Chinese and Japanese, each
- * character is a word.
+ * Returns the words of a text as upstreams search them: in lower case, without the accents of Latin letters; in Chinese
+ * and Japanese, each character is a word.
  */
 export function wordsOf(text: string): string[] {
   const plain = text

@@ -71,7 +71,7 @@ export class World {
     return this.bySource.get(source)!;
   }
 
-  /** Returns the post with this id on the source, if it was published. */
+  /** Returns the post with this id on the source; undefined if there is none, or if it was removed. */
   find(source: SourceId, id: string): SimPost | undefined {
     this.advance(source);
     return this.byId.get(`${source} ${id}`);

@@ -22,7 +22,7 @@ const SERVED = { config: { source: 'github' as const } };
 
 /**
  * GitHub's search of issues, pull requests and repositories, and of discussions by GraphQL. The kind of a post
- * determines which search finds the post. The community of a post is its repository.
+ * determines which search finds the post. The community of an issue, pull request or discussion is its repository.
  */
 export const githubSource: SimulatedSource = {
   routes,

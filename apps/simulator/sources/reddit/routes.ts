@@ -9,7 +9,7 @@ import { listing, thingOf, threadOf } from './things.js';
 import { aboutUser, moderatedList, stateOf } from './users.js';
 import type { SimulatedSource } from '../simulated-source.js';
 
-/** The maximum length of any listing. */
+/** Maximum number of results of a search, and of entries in a list of the newest posts or comments. */
 const LISTING_LIMIT = 1000;
 const TOKEN_SECONDS = 86_400;
 const SERVED = { config: { source: 'reddit' as const } };

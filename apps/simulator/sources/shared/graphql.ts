@@ -25,7 +25,10 @@ export class GraphqlFault extends Error {
   }
 }
 
-/** Returns the fields of a query with its variables filled in. Named fragments are not supported. */
+/**
+ * Returns the fields of a query with its variables filled in. Named fragments are not supported.
+ * @throws GraphqlFault if the query cannot be parsed
+ */
 export function readSelections(query: string, variables: Readonly<Record<string, unknown>>): Selection[] {
   const tokens =
     query.replace(/#.*/g, '').match(/\.\.\.|"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|\w+|[^\s,]/g) ?? [];

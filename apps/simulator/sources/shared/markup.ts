@@ -3,7 +3,7 @@ export function escapeMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Like `escapeMarkup`, but also escapes quotes, for attributes. */
+/** Like `escapeMarkup`, but also escapes double quotes, for attributes. */
 export function escapeAttribute(text: string): string {
   return escapeMarkup(text).replaceAll('"', '&quot;');
 }

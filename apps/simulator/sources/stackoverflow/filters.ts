@@ -1,4 +1,5 @@
-// The fields of all types, as `type.field`. A response contains the fields that its filter includes.
+// The default fields of questions, answers and the wrapper. A filter names a field as `type.field`. A response contains
+// the fields that its filter includes.
 const QUESTION =
   'tags owner is_answered view_count protected_date accepted_answer_id answer_count closed_date score last_activity_date creation_date last_edit_date question_id content_license link closed_reason title';
 const ANSWER =

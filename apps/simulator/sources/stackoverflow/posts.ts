@@ -70,7 +70,7 @@ export function answerOf(post: SimPost): object {
   };
 }
 
-/** Returns the tags of a question: the hashtags of its text, and one other tag. */
+/** Returns the tags of a question: the hashtags of its text, and one of `TAGS`. */
 export function tagsOf(post: SimPost): string[] {
   const own = [...post.text.matchAll(/(?<=^|\s)#([\p{L}\p{N}.+-]+)/gu)].map(([, tag = '']) =>
     tag.toLowerCase(),
@@ -95,7 +95,7 @@ export function questionTest(q: string): (post: SimPost) => boolean {
   };
 }
 
-/** Returns all answers below a question, oldest first. */
+/** Returns all answers below a post: each direct answer, followed by the answers below it. */
 export function answersOf(post: SimPost): SimPost[] {
   return post.replies.flatMap((reply) => [reply, ...answersOf(reply)]);
 }

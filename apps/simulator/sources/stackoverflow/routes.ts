@@ -105,7 +105,7 @@ class DailyQuota {
     this.max = Math.ceil(context.limits.stackoverflow * share);
   }
 
-  /** Counts one request; returns false if the quota is used up. */
+  /** Counts one request; returns false if the request exceeds the quota. */
   take(): boolean {
     const today = this.context.clock.now().toISOString().slice(0, 10);
     if (today !== this.day) {
@@ -247,7 +247,7 @@ function secondsIn(text: string | undefined): number | undefined {
   return /^\d+$/.test(text) ? Number(text) : NaN;
 }
 
-/** Refuses a request. Every refusal has the status 400; the body contains the number and the name of the error. */
+/** Refuses a request in the API's format: the status is 400, and the body has the number and the name of the error. */
 function refusal(reply: FastifyReply, errorId: number, name: string, message: string): FastifyReply {
   return answer(reply, 400, { error_id: errorId, error_message: message, error_name: name });
 }

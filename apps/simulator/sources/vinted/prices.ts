@@ -70,7 +70,10 @@ export function centsOf(post: SimPost, { currency, now }: { currency: string; no
   return Math.round(post.priceCents * (rateBetween(post.currency, currency, now) ?? 1));
 }
 
-/** Returns the rate between two currencies; undefined if the simulator does not know one of them. */
+/**
+ * Returns the rate between two currencies, including the fee: 1 for the same currency, undefined if the simulator does
+ * not know one of the two.
+ */
 function rateBetween(from: string, to: string, now: Date): number | undefined {
   if (from === to) return 1;
   const [sold, bought] = [PER_EURO[from], PER_EURO[to]];

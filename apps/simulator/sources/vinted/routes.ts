@@ -123,7 +123,7 @@ class Visits {
   }
 }
 
-/** Returns the expiry of a token; undefined if the token has none. */
+/** Returns the expiry of a token in epoch seconds; undefined if the token has none or cannot be read. */
 function expiryOf(token: string): number | undefined {
   try {
     const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {

@@ -25,8 +25,8 @@ export function accountIdOf(handle: string): string {
 }
 
 /**
- * The accounts by their numbers. Every handle has a number, but X finds only the numbers of authors, and other numbers
- * that a response has contained.
+ * The accounts by their numbers. Every handle has a number, but X finds only the numbers of authors, and of accounts
+ * that a response has contained as objects. A mention in a text is not such an object.
  */
 export class Accounts {
   private readonly handles = new Map<string, string>();
@@ -45,7 +45,7 @@ export class Accounts {
     return author?.author ?? this.handles.get(accountIdOf(name)) ?? name;
   }
 
-  /** Returns the handle of an account; undefined for a number that no author has and no response has contained. */
+  /** Returns the handle of an account; undefined for a number of neither an author nor a stored account. */
   handleOf(id: string): string | undefined {
     if (!this.handles.has(id)) for (const { author } of this.world.posts('x')) this.show(author);
     return this.handles.get(id);

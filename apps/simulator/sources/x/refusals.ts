@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { answer } from '../../context.js';
 import type { ParameterFault } from './parameters.js';
 
-/** The prefix of each problem's `type`. */
+/** The prefix of a problem's `type`, unless the type is `about:blank`. */
 export const PROBLEMS = 'https://api.x.com/2/problems/';
 
 /** Refuses a request with this status, in X's words. */

@@ -56,7 +56,10 @@ export interface Method {
   results: { min: number; max: number; usual: number };
 }
 
-/** Returns the error for the key or a parameter of a request; undefined if all are valid. */
+/**
+ * Returns the error for the key, for an unknown or missing parameter, for `part` or for `maxResults`; undefined if
+ * there is none. The values of the other parameters are not checked here.
+ */
 export function problemOf(request: FastifyRequest, method: Method): YoutubeProblem | undefined {
   const { one } = queryOf(request);
   const key = one('key') ?? '';
