@@ -67,7 +67,7 @@ function answerSearch(
     exhaustive: { nbHits: true, typo: true },
     exhaustiveNbHits: true,
     exhaustiveTypo: true,
-    hits: hits.slice(page * perPage, (page + 1) * perPage).map(hitOf),
+    hits: hits.slice(page * perPage, Math.min((page + 1) * perPage, PAGINATION_LIMIT)).map(hitOf),
     hitsPerPage: perPage,
     nbHits: total,
     nbPages: perPage === 0 ? 0 : Math.ceil(Math.min(total, PAGINATION_LIMIT) / perPage),

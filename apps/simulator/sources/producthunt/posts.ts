@@ -124,7 +124,10 @@ function slugOfName(name: string): string {
 function taglineOf(text: string): string {
   const [line = ''] = text.split('\n');
   if (line.length <= MAX_TAGLINE_LENGTH) return line;
-  return line.slice(0, MAX_TAGLINE_LENGTH + 1).replace(/\s+\S*$/, '');
+  return line
+    .slice(0, MAX_TAGLINE_LENGTH + 1)
+    .replace(/\s+\S*$/, '')
+    .slice(0, MAX_TAGLINE_LENGTH);
 }
 
 function mediumOf(post: SimPost, what: string): GraphqlObject {

@@ -37,7 +37,7 @@ export function questionOf(post: SimPost): object {
     ...(accepted && { accepted_answer_id: Number(accepted.id) }),
     answer_count: answers.length,
     score: scoreOf(post),
-    last_activity_date: secondsOf(answers.at(-1) ?? post),
+    last_activity_date: secondsOf(newestOf(post)),
     creation_date: secondsOf(post),
     question_id: Number(post.id),
     content_license: LICENSE,
@@ -98,6 +98,11 @@ export function questionTest(q: string): (post: SimPost) => boolean {
 /** Returns all answers below a post: each direct answer, followed by the answers below it. */
 export function answersOf(post: SimPost): SimPost[] {
   return post.replies.flatMap((reply) => [reply, ...answersOf(reply)]);
+}
+
+/** Returns the newest of a question and its answers. */
+export function newestOf(question: SimPost): SimPost {
+  return answersOf(question).reduce((a, b) => (b.publishedAt > a.publishedAt ? b : a), question);
 }
 
 function isAccepted(answer: SimPost): boolean {

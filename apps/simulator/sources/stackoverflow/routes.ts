@@ -4,7 +4,16 @@ import { answer, queryOf } from '../../context.js';
 import type { SimContext } from '../../context.js';
 import type { SimPost } from '../../world/post.js';
 import { fieldsOf, filtered, filterName } from './filters.js';
-import { answerOf, answersOf, isKnownSite, questionOf, questionTest, siteOf, tagsOf } from './posts.js';
+import {
+  answerOf,
+  answersOf,
+  isKnownSite,
+  newestOf,
+  questionOf,
+  questionTest,
+  siteOf,
+  tagsOf,
+} from './posts.js';
 import type { SimulatedSource } from '../simulated-source.js';
 
 const MAX_PAGE_SIZE = 100;
@@ -232,7 +241,7 @@ type Order = (a: SimPost, b: SimPost) => number;
 function orderOf(sort: string): Order | undefined {
   const byTime: Order = (a, b) => a.publishedAt - b.publishedAt || a.number - b.number;
   const byScore: Order = (a, b) => a.score - b.score || byTime(a, b);
-  const activityOf = (post: SimPost) => (answersOf(post).at(-1) ?? post).publishedAt;
+  const activityOf = (post: SimPost) => newestOf(post).publishedAt;
   const orders: Record<string, Order> = {
     creation: byTime,
     votes: byScore,

@@ -54,7 +54,7 @@ export function tweetTextOf(post: SimPost): TweetText {
   const whole = written(below === '' ? addressed : `${addressed} ${below}`.trim(), post);
   const isLong = [...addressed].length > SHORT_LENGTH;
   const short = isLong ? written(`${beginningOf(addressed)}… ${statusLinkOf(post)}`, post) : whole;
-  const start = addressee === undefined ? 0 : addressee.length + 2;
+  const start = addressee === undefined ? 0 : (/^@\S+\s/.exec(addressed)?.[0].length ?? 0);
   const shown = attachment && !isLong ? lengthOf(short.text) - 24 : lengthOf(short.text);
   return {
     short,

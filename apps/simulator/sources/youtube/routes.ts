@@ -73,8 +73,8 @@ function search(posts: readonly SimPost[], request: FastifyRequest, reply: Fasti
   const order = ORDERS[one('order') ?? 'relevance'];
   if (!order) return problem(reply, invalidParameter('order', `Invalid value '${one('order')}'.`));
   const [after, before] = [one('publishedAfter'), one('publishedBefore')].map((text) => instantOf(text));
-  if (Number.isNaN(after) || Number.isNaN(before))
-    return problem(reply, invalidParameter('publishedAfter', 'Invalid time: RFC 3339 is wanted.'));
+  const wrongTime = Number.isNaN(after) ? 'publishedAfter' : Number.isNaN(before) ? 'publishedBefore' : '';
+  if (wrongTime) return problem(reply, invalidParameter(wrongTime, 'Invalid time: RFC 3339 is wanted.'));
   const size = Number(one('maxResults') ?? SEARCH.results.usual);
   const start = startOf(one('pageToken'), size);
   if (start === undefined) return problem(reply, INVALID_PAGE_TOKEN);
