@@ -39,7 +39,7 @@ Usage: node dist/bench/webhooks.js [--events 20000] [--rounds 6] [--hang-rounds 
 
 Prints the deliveries per second and the processor time per delivery of three programs: the delivery service (JetStream in,
 ATTEMPTS out), a bare undici loop that signs in the same way, and a BullMQ worker (if redis-server and ioredis are installed).
-Then measures the delivery service while 10 of 100 endpoints hang. Takes about two minutes.
+Then measures the delivery service while 10 of 100 endpoints hang. Takes about three minutes.
 `);
 
 const EVENTS = numberOption('events', 20_000);
@@ -165,7 +165,7 @@ async function startBull(cleanup: Cleanup): Promise<Peer | undefined> {
   }
   const bull = await startPeer('bullmq-worker', cleanup, [String(redisPort)]);
   if (await bull.ask<boolean>('hasClient')) return bull;
-  printProgress('BullMQ is left out: its client is not installed (npm install --no-save ioredis)');
+  printProgress('BullMQ is left out: its client ioredis is not installed; run npm ci');
   return undefined;
 }
 
