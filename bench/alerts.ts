@@ -18,9 +18,10 @@ Usage: node dist/bench/alerts.js [--weeks 20] [--keywords 500]
 Prints the false alarms a week on Poisson noise at 1, 10 and 100 mentions an hour, and on noise with quiet nights. Also prints
 the median delay until an added burst (three times the usual rate, for three hours) is reported, and the share of bursts that
 are reported. The variants are the spike alert in its three sensitivities, a plain threshold (twice the mean rate), and mean +
-3 standard deviations of the last 7 days. Every five minutes, each variant counts the mentions of the last hour. It
-needs at least 5 mentions, and is quiet for an hour after an alarm. Then measures the cost of evaluating keywords from
-Postgres, with fresh mentions and with a mention that is found a day late. Data are seeded; only times differ from run to run. Takes about one minute.
+3 standard deviations of the last 7 days. After each five minutes with a mention, each variant counts the mentions of the
+last hour. An alarm needs at least 5 mentions, and no alarm follows for an hour. Then measures the cost of evaluating
+keywords from Postgres, with fresh mentions and with a mention that is found a day late. Data are seeded; only the cost
+differs from run to run. Takes about one minute.
 `);
 
 const WEEKS = numberOption('weeks', 20);

@@ -113,7 +113,7 @@ interface Run {
 /**
  * Makes the digests due while analysis is suspended, and resumes analysis. Waits until the mail server has the mail of
  * each digest, and delivery has recorded all mails.
- * @throws Error if a digest arrives twice, or not in time
+ * @throws Error if a mail does not arrive or is not recorded in time, or if a mail arrives or is recorded twice
  */
 async function sendDigests(stage: Stage, analysis: BenchProgram): Promise<Run> {
   const { database, sink } = stage;

@@ -102,7 +102,7 @@ export function median(values: readonly number[]): number {
   return ((below ?? Number.NaN) + (above ?? Number.NaN)) / 2;
 }
 
-/** Returns the quantile of the values: 0.95 for p95. */
+/** Returns a quantile of the values. For p95, `part` is 0.95. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;

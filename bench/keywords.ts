@@ -1,7 +1,7 @@
 /**
  * Measures how many keywords are created a second, and how many estimates are made a second, through gateway, NATS and
- * the keywords service. Creates are compared with a plain insert of the same keyword, estimates with a read of a page of
- * one keyword through the gateway.
+ * the keywords service. Creates are compared with a program that stores a similar keyword without these services.
+ * Estimates are compared with a read of a page of one keyword through the gateway.
  * `npm run -s build && node dist/bench/keywords.js`
  */
 import { create, toBinary, toJson } from '@bufbuild/protobuf';

@@ -118,7 +118,7 @@ function chargeOf(accountId: string): AccountCommand {
   };
 }
 
-/** Writes the same rows with one statement for each charge. */
+/** Writes the balance and the movement of each charge with one statement, without the usage and without a stream. */
 async function byRowLock(database: Database, accountId: string): Promise<number> {
   const began = performance.now();
   let charged = 0;

@@ -1,7 +1,7 @@
 /**
  * Measures the time of an item from the upstream to its webhook through the whole installation, at a fixed
- * rate that is independent of responses. The baseline is a bare loop that fetches the same feed and sends it
- * by POST. Slices of all variants alternate in one run. `npm run -s build && node dist/bench/pipeline.js`
+ * rate that is independent of responses. The baseline is a bare loop that searches the same upstream and sends
+ * the found items by POST. The variants take turns in one run. `npm run -s build && node dist/bench/pipeline.js`
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { create } from '@bufbuild/protobuf';
@@ -160,8 +160,9 @@ async function watchTerm(
 }
 
 /**
- * Publishes the slice's items on schedule and waits for their webhooks. Before that, removes the items of earlier
- * slices from the upstream: each poll reads the feed of the last ten minutes, so these items would cost time.
+ * Publishes the items of one slice (one variant in one round) on schedule, and waits for their webhooks. Before that,
+ * removes the items of earlier slices from the upstream: each poll reads the feed of the last ten minutes, so these
+ * items would cost time.
  */
 async function slice(upstream: Pool, who: Variant, round: string): Promise<Latencies> {
   await remove(upstream, `/hooks/${who}/deliveries`);

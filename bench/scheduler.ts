@@ -95,7 +95,7 @@ function requestsOfAll(schedule: Schedule): void {
     [
       row('sum over distinct searches, each at its shortest interval', total.fewest),
       row('scheduler', total.ours),
-      row('each watch at its own times, shared ticks only', total.ownGrid),
+      row('each watch at its own times', total.ownGrid),
       row('one request for each watch', total.unshared),
     ],
   );

@@ -197,7 +197,9 @@ async function sample(series: Series, pid: number, url: string, minute: number):
   }
 }
 
-/** Returns the used part of V8's heap, including garbage that is not collected yet; NaN if there was no response. */
+/**
+ * Returns the used part of V8's heap, including garbage that is not collected yet; NaN if `/metrics` did not return it.
+ */
 async function heapOf(url: string): Promise<number> {
   const text = await request(`${url}/metrics`).then(
     ({ body }) => body.text(),

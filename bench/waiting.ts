@@ -1,6 +1,7 @@
 /**
  * Measures how fast the analysis service finishes events while the language model hangs. All events wait for the model
- * and have the same deadline. The baseline is a plain loop that appends as many messages of the same size.
+ * and have the same deadline. The baseline is a plain loop that appends as many messages, each with the bytes of one
+ * event.
  * `npm run -s build && node dist/bench/waiting.js`
  */
 import { createServer } from 'node:http';

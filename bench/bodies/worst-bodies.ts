@@ -17,7 +17,7 @@ function filling(element: string): string {
   return `[${Array<string>(count).fill(element).join(',')}]`;
 }
 
-/** Returns a valid body with one key replaced by JSON text. */
+/** Returns the body `sound` in which one key is set to a JSON text. */
 function withKey(key: string, json: string): string {
   return JSON.stringify({ ...sound, [key]: 0 }).replace(`"${key}":0`, `"${key}":${json}`);
 }

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { answerQuestions } from '../peer.js';
 
-/** The baseline: fetches the same feed as often as Earshot and POSTs new items as unsigned JSON. */
+/** The baseline: searches the upstream as often as Earshot reads it, and POSTs new items as unsigned JSON. */
 
 /** What to fetch and where to send it. */
 export interface BarePolling {

@@ -50,7 +50,9 @@ export async function measureCost(reader: BenchReader): Promise<void> {
   target('µs for the embedding', embedding * 4, 2_500, 'at most');
 }
 
-/** Prints the memory that one reading thread adds to its process. Must run before anything else is loaded. */
+/**
+ * Prints the memory that one reading thread adds to its process. Must run before this process loads a reader itself.
+ */
 export async function measureMemory(): Promise<void> {
   const rows = labelled('sentiment/tweets.dev.tsv')?.slice(0, POSTS);
   if (!rows) return;

@@ -24,7 +24,7 @@ export class BenchReader {
   }
 }
 
-/** A request for the mood of a text has no subject. */
+/** The subject of a request for the mood of a text: it has no names. */
 export const MOOD: ReadSubject = { names: [], role: 'topic' };
 
 /** Returns a request for a post of this text. For sources whose posts have titles, a dash separates title and text. */

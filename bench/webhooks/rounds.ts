@@ -29,7 +29,7 @@ export interface Round {
   rate: number;
   /** Processor time of the program's own process per delivery, in µs. */
   micros: number;
-  /** Processor time of every program. */
+  /** Processor seconds of each program that used at least 0.05, as text. */
   cpu: string;
 }
 

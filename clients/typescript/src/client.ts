@@ -19,8 +19,9 @@ import {
 } from './routes.js';
 
 /**
- * Calls the API. All methods reject with `EarshotError` or `EarshotConnectionError`, or with the reason of `signal` if
- * it is aborted. A missing path parameter is a `TypeError`.
+ * Calls the API. All methods reject with `EarshotError`, or with the reason of `signal` if it is aborted. All methods
+ * except `stream`, which connects again, also reject with `EarshotConnectionError`. A missing path parameter is a
+ * `TypeError`.
  */
 export interface Client {
   get<P extends PathsOf<'get'>>(

@@ -18,7 +18,10 @@ type AnyError =
 /** The codes of the API. `UNKNOWN`: the response is not an error of the API, for example because a proxy answered. */
 export type ErrorCode = AnyError['code'] | 'UNKNOWN';
 
-/** One invalid part of a request. `path` names the field in the request body, such as `sources[0].source`. */
+/**
+ * One invalid part of a request. `path` names a field of the request body, such as `sources[0].source`, a query
+ * parameter or a header.
+ */
 export type Fault = Schemas['Fault'];
 
 /** The API refused the request, or failed. Thrown after the last retry, or immediately if a retry is not allowed. */
@@ -58,7 +61,7 @@ export class EarshotConnectionError extends Error {
 
 const MAX_MESSAGE_LENGTH = 300;
 
-/** Returns the error that a response with a status of 400 or more describes. */
+/** Returns the error that a response describes whose status is not 2xx. */
 export async function errorOf(response: Response): Promise<EarshotError> {
   const text = await response.text().catch(() => '');
   const body = parsed(text);

@@ -35,7 +35,7 @@ export interface HttpCall {
   signal?: AbortSignal;
 }
 
-/** The API does not store the answers of sign-in and sign-up, so these routes take no `Idempotency-Key`. */
+/** The API stores no answers of the routes under this path, such as sign-in, so they take no `Idempotency-Key`. */
 const WITHOUT_STORED_ANSWER = '/v1/auth/';
 
 /** Sends calls, with credentials and retries. */

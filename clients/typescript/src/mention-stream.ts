@@ -14,7 +14,7 @@ export interface StreamOptions {
   lastEventId?: string;
   /** Ends the stream; the iteration then throws the reason of the signal. */
   signal?: AbortSignal;
-  /** Called after each loss of the connection, before the next attempt. */
+  /** Called after each loss of the connection and each failed attempt to connect, before the next attempt. */
   onReconnect?: (error: unknown) => void;
   /**
    * Called when a connection is open, with the `id` after which the stream begins. A later stream can use
@@ -37,7 +37,8 @@ const SILENCE_MS = 45_000;
 
 /**
  * Yields new mentions. Connects again after every loss of the connection, for as long as the caller reads.
- * @throws EarshotError if the API refuses the stream for another reason than an outage or the quota
+ * @throws EarshotError if the API refuses the stream for another reason than an outage or the quota, the reason of
+ * `signal` if this signal is aborted
  */
 export async function* mentionStream(
   http: Http,

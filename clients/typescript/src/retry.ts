@@ -16,9 +16,8 @@ export interface RetryOptions {
 }
 
 /**
- * Runs an attempt again after 429, `IDEMPOTENCY_IN_PROGRESS`, 500, 502, 503, 504 and connection errors, if the
- * repetition cannot have a second effect. Waits as long as `Retry-After` says, otherwise up to 0.5, 1, 2, 4 and then 8
- * seconds.
+ * Runs an attempt again after 429 and `IDEMPOTENCY_IN_PROGRESS`; if `isRepeatable`, also after 500, 502, 503, 504 and
+ * connection errors. Waits as long as `Retry-After` says, otherwise up to 0.5, 1, 2, 4 and then 8 seconds.
  */
 export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
   for (let tried = 0; ; tried++) {
