@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Http } from './http.js';
 import { createClient, EarshotConnectionError, EarshotError, type Client } from './index.js';
+import { mentionStream } from './mention-stream.js';
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
@@ -283,6 +285,36 @@ describe('`stream`', () => {
   it('throws if the API refuses the stream', async () => {
     await start(json(401, { error: 'the API key is not valid', code: 'UNAUTHORIZED' }));
     await expect(client.stream().next()).rejects.toMatchObject({ status: 401 });
+  });
+
+  it('throws an error of `onOpen` to the caller, and closes the connection', async () => {
+    const { seen } = await start(events('id: begin\n\n', false));
+    const fail = () => {
+      throw new Error('not stored');
+    };
+    await expect(client.stream({}, { onOpen: fail }).next()).rejects.toThrow('not stored');
+    expect(seen).toHaveLength(1);
+  });
+
+  it('keeps its connection while the caller works on a mention for longer than the server may be silent', async () => {
+    jest.useFakeTimers();
+    let sent = 0;
+    const send = ({ signal }: { signal: AbortSignal }) => {
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => signal.addEventListener('abort', () => controller.error(signal.reason)),
+        pull: (controller) =>
+          controller.enqueue(Buffer.from(`id: ${(sent += 1)}\nevent: mention\ndata: {"id":"${sent}"}\n\n`)),
+      });
+      return Promise.resolve({ body });
+    };
+    const losses: unknown[] = [];
+    const stream = mentionStream({ send } as unknown as Http, {}, { onReconnect: (one) => losses.push(one) });
+    expect((await stream.next()).value).toMatchObject({ id: '1' });
+    jest.advanceTimersByTime(60_000);
+    jest.useRealTimers();
+    expect((await stream.next()).value).toMatchObject({ id: '2' });
+    expect(losses).toEqual([]);
+    await stream.return();
   });
 
   it('throws the reason of its signal if the signal aborts', async () => {

@@ -38,7 +38,7 @@ const SILENCE_MS = 45_000;
 /**
  * Yields new mentions. Connects again after every loss of the connection, for as long as the caller reads.
  * @throws EarshotError if the API refuses the stream for another reason than an outage or the quota, the reason of
- * `signal` if this signal is aborted
+ * `signal` if this signal is aborted, an error that `onOpen` or `onReconnect` throws
  */
 export async function* mentionStream(
   http: Http,
@@ -48,40 +48,49 @@ export async function* mentionStream(
   let last = lastEventId;
   for (let losses = 0; ; losses++) {
     let isOpen = false;
+    const events = connection(http, filters, last, signal);
     try {
-      for await (const { id, event, data } of connection(http, filters, last, signal)) {
+      let next = await events.next();
+      for (; !next.done; next = await events.next()) {
+        const { id, event, data } = next.value;
         if (!isOpen) onOpen?.(event === 'mention' ? last : id);
         isOpen = true;
         losses = 0;
         last = id;
         if (event === 'mention') yield { id, mention: JSON.parse(data) as StreamedMention['mention'] };
       }
-      onReconnect?.(new EarshotConnectionError('the server ended the stream'));
-    } catch (error) {
       signal?.throwIfAborted();
+      const error = next.value;
       if (error instanceof EarshotError && !isTemporary(error)) throw error;
       onReconnect?.(error);
       const { retryAfterSeconds = 0 } = error instanceof EarshotError ? error : {};
       await pause(retryAfterSeconds * 1000, signal);
+    } finally {
+      // Ends the connection if the caller stops reading, or if an error is thrown.
+      await events.return(undefined);
     }
     await pause(backoffMs(losses), signal);
   }
 }
 
+/** Yields the events of one connection. @returns why the connection has ended */
 async function* connection(
   http: Http,
   filters: StreamFilters,
   lastEventId: string,
   signal: AbortSignal | undefined,
-): AsyncGenerator<ServerSentEvent, void, undefined> {
+): AsyncGenerator<ServerSentEvent, unknown, undefined> {
   const ended = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const wait = () => {
-    clearTimeout(timer);
-    timer = setTimeout(
-      () => ended.abort(new EarshotConnectionError('the stream was silent for 45 s')),
-      SILENCE_MS,
-    );
+  // The timer runs only during a read, because the server is not silent while the caller works on a mention.
+  const reads = {
+    begin() {
+      timer = setTimeout(
+        () => ended.abort(new EarshotConnectionError('the stream was silent for 45 s')),
+        SILENCE_MS,
+      );
+    },
+    end: () => clearTimeout(timer),
   };
   try {
     const ends = signal ? AbortSignal.any([signal, ended.signal]) : ended.signal;
@@ -98,8 +107,10 @@ async function* connection(
       signal: ends,
     };
     const response = await http.send(call, (answer) => answer);
-    wait();
-    if (response.body) yield* serverSentEvents(response.body, wait);
+    if (response.body) yield* serverSentEvents(response.body, reads);
+    return new EarshotConnectionError('the server ended the stream');
+  } catch (error) {
+    return error;
   } finally {
     clearTimeout(timer);
     ended.abort();

@@ -16,12 +16,12 @@ const MAX_EVENT_LENGTH = 4 * 1024 * 1024;
 
 /**
  * Reads the events of a response as the HTML standard describes them.
- * @param onChunk is called for everything that arrives, comments included
+ * @param reads is called before and after each read of the body, also if only comments arrive
  * @throws Error if one event is larger than 4 Mi characters
  */
 export async function* serverSentEvents(
   body: ReadableStream<Uint8Array>,
-  onChunk: () => void = () => undefined,
+  reads: { begin(): void; end(): void } = { begin: () => undefined, end: () => undefined },
 ): AsyncGenerator<ServerSentEvent, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -29,9 +29,9 @@ export async function* serverSentEvents(
   let rest = '';
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      reads.begin();
+      const { done, value } = await reader.read().finally(() => reads.end());
       if (done) return;
-      onChunk();
       rest += decoder.decode(value, { stream: true });
       // A carriage return at the end can be the first half of a line break.
       const lines = rest.split(/\r\n|\n|\r(?!$)/);
