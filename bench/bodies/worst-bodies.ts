@@ -57,7 +57,7 @@ function manyRules(): string {
 /** Returns a JSON object with as many distinct keys of this length as fit into a body. */
 function manyKeys(letters: number): string {
   const count = Math.floor((MAX_BODY_BYTES - 4096) / (letters + 5));
-  const key = (n: number) => n.toString(36).padStart(letters, 'k');
+  const key = (n: number) => n.toString(36).padStart(letters, '_');
   return `{${Array.from({ length: count }, (_, n) => `"${key(n)}":1`).join(',')}}`;
 }
 
