@@ -83,7 +83,7 @@ export interface MentionRow {
   /** 0 to 100 */
   relevance: number | null;
   relevance_reason: string;
-  /** Why the reader chose this sentiment and intent: a text for people. */
+  /** Why the reader chose this relevance, sentiment and intent: a text for people. Empty if nothing classified it. */
   reading_reason: string;
   /** local or llm. Reader, model and version are empty if nothing classified the mention. */
   reader: string;

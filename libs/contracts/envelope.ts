@@ -89,7 +89,7 @@ export interface Envelope {
   previousPrice: number | null;
   /** ISO 8601 UTC: when the item was collected. For an event of a keyword: when the event happened. */
   occurredAt: string;
-  /** The answer of the agent step; null if there was no agent step. */
+  /** The status and the answer of the agent step, also if the step failed; null if there was no agent step. */
   ai: object | null;
   /** Absent if no reader classified the item. */
   analysis?: object;

@@ -83,7 +83,7 @@ export type FloorGroup = 'open' | 'social' | 'vinted' | 'ai_answers';
 /**
  * Returns the shortest interval that the plan allows for the source, in seconds.
  * @param override `INTERVAL_FLOOR_SECONDS`, if the installation sets it; this value replaces all floors
- * @throws Error if the price book has no such plan
+ * @throws Error if the price book has no such plan and there is no `override`
  */
 export function floorSeconds(plan: string, source: SourceId, override?: number): number {
   if (override) return override;

@@ -44,9 +44,9 @@ const STORES = [
 ] as const;
 
 /**
- * Starts the stores that have no URL, on free loopback ports, and writes their addresses to a file for the command line
- * (`readRuntime`). Stops stores of an earlier run first. Restarts a store that exits by itself, on the same port. The
- * caller handles signals and calls `stop()`.
+ * Starts the stores that have no URL, on free loopback ports, and writes the addresses of all stores to a file for the
+ * command line (`readRuntime`). Stops stores of an earlier run first. Restarts a store that exits by itself, on the
+ * same port. The caller handles signals and calls `stop()`.
  * @throws the signal's reason if the signal is aborted
  * @throws DirectoryInUseError if another installation uses this data directory
  * @throws Error with the reason if a store cannot be started; all stores are then stopped

@@ -67,7 +67,7 @@ export function findNatsServer(): string | undefined {
 
 /**
  * Returns the path of nats-server. Installs nats-server with apt if it is missing and this process is allowed to.
- * @throws Error with one line that says what to do
+ * @throws Error that says what to do
  */
 export async function ensureNatsServer(log: EmbeddedLog): Promise<string> {
   return findNatsServer() ?? (await installNatsServer(log));

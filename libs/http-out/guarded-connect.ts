@@ -9,8 +9,8 @@ import { notAllowed, OutboundError } from './outbound-error.js';
 /** Looks up all addresses of a host name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
-// Maximum time to connect. Slow receivers usually accept a connection within this time. The deadline of the request is
-// usually shorter.
+// Maximum time to connect. Slow receivers usually accept a connection within this time. If the deadline of the request
+// is earlier, the deadline applies.
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Uses the lookup of the operating system: hosts file and name servers. */

@@ -30,7 +30,7 @@ export interface OutboundMailMessage {
   headers: Record<string, string>;
   /** Pictures that the HTML refers to by `cid:`. */
   images?: readonly { cid: string; png: Uint8Array }[];
-  /** The time limit for connecting, TLS and sending together. It begins when the mail gets a connection. */
+  /** The time limit for connecting, TLS and sending together. It begins with the turn of the mail. */
   deadlineMs: number;
 }
 

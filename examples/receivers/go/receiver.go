@@ -29,7 +29,7 @@ const (
 	rememberedIDs    = 10_000
 )
 
-// Event has the keys that every event has. The item is in the key of its source: tweet, post, item, …
+// Event has two of the keys that every event has. An item is in the key of its source: tweet, post, item, …
 type Event struct {
 	ID   string `json:"id"`
 	Type string `json:"type"`
