@@ -2,7 +2,7 @@
 //
 //	EARSHOT_SIGNING_SECRET=whsec_... PORT=9000 go run receiver.go
 //
-// Needs only Go 1.21 or newer.
+// Needs only Go 1.19 or newer.
 package main
 
 import (
@@ -109,6 +109,8 @@ func main() {
 			return
 		}
 		w.WriteHeader(http.StatusNoContent)
+		// Without this call, the answer would be sent only after the event has been handled.
+		w.(http.Flusher).Flush()
 		if isNew(event.ID) {
 			fmt.Println(event.Type, event.ID)
 		}

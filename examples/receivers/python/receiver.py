@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import json
 import os
+import threading
 import time
 from collections import OrderedDict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,6 +22,18 @@ REMEMBERED_IDS = 10_000
 
 # An event can arrive more than once. A program with several processes needs a database table instead.
 handled = OrderedDict()
+lock = threading.Lock()
+
+
+def is_new(event_id):
+    """Whether the event was not handled before. Remembers the id. Each request has its own thread."""
+    with lock:
+        if event_id in handled:
+            return False
+        handled[event_id] = True
+        while len(handled) > REMEMBERED_IDS:
+            handled.popitem(last=False)
+        return True
 
 
 def is_genuine(header, body):
@@ -48,10 +61,7 @@ class Receiver(BaseHTTPRequestHandler):
             return self.answer(400)
         event = json.loads(body)
         self.answer(204)
-        if event["id"] not in handled:
-            handled[event["id"]] = True
-            while len(handled) > REMEMBERED_IDS:
-                handled.popitem(last=False)
+        if is_new(event["id"]):
             handle(event)
 
     def answer(self, status):
