@@ -42,6 +42,6 @@ export async function checkStreams(database: Database, bus: Bus): Promise<void> 
   throw new SettingsError(
     `NATS has lost messages that Postgres has applied: ${list.join('; ')}.\n` +
       "Put NATS' directory (DATA_DIR/nats) back from a backup that is as new as Postgres. If there is none: move Postgres' " +
-      'data away (DATA_DIR/postgres, or give an empty DATABASE_URL), and the next start builds it from the messages that NATS still contains.',
+      'data away (DATA_DIR/postgres), or set DATABASE_URL to a new, empty database. The next start builds it from the messages that NATS still contains.',
   );
 }

@@ -86,6 +86,13 @@ describe('the price history of a listing', () => {
     expect(data).toMatchObject([{ currency: 'PLN', n: 1, priceChanges: 1 }]);
   });
 
+  it('can be requested with the other listings of its market for at most 366 days', async () => {
+    const { api } = await service.tenant();
+    const statusOf = async (from: string) =>
+      (await api.get(`/v1/vinted/market-stats?from=${from}&to=2026-09-01&criteria_hash=${HASHES[0]}`)).status;
+    expect([await statusOf('2025-09-01'), await statusOf('2025-08-31')]).toEqual([200, 400]);
+  });
+
   it('ends when no search finds the listing any more, and continues when the listing appears again', async () => {
     const { accountId, api } = await service.tenant();
     const watch = async (query: string): Promise<{ id: string; criteriaHash: string }> =>

@@ -56,7 +56,8 @@ export class VintedController {
     const to = query.instant('to') ?? new Date();
     const from = query.instant('from') ?? new Date(to.getTime() - (DEFAULT_DAYS - 1) * DAY_MS);
     if (from > to) query.fault('from', 'must not be later than to');
-    if (to.getTime() - from.getTime() > MAX_DAYS * DAY_MS)
+    // Both days are included.
+    if (Date.parse(dateOf(to)) - Date.parse(dateOf(from)) >= MAX_DAYS * DAY_MS)
       query.fault('from', `at most ${MAX_DAYS} days can be requested at once`);
     const scope = scopeOf(query);
     query.finish();
