@@ -204,6 +204,9 @@ describe('the filters of mentions', () => {
     [`since=${encodeURIComponent(ago(3 * 24 * 60))}`, [...day, 'owned'].sort()],
     [`until=${ago(60)}`, []],
     [`since=${ago(3 * 24 * 60)}&until=${ago(60)}`, ['owned']],
+    [`until=${ago(36 * 60)}`, ['owned']],
+    [`until=${ago(-36 * 60)}`, day],
+    ['until=1969-01-01', []],
   ])('in the query "?%s" find %j [limits.window-mentions]', async (query, expected) => {
     expect(names(idsIn(await tenant.api.get(`/v1/mentions?${query}`)))).toEqual(expected);
   });

@@ -91,6 +91,16 @@ export class QueryReader {
     return span;
   }
 
+  /**
+   * Returns the two instants of a window. Without `from`, the window begins `defaultMs` before `to`, or before now if
+   * `to` is absent or later than now.
+   */
+  window(from: string, to: string, defaultMs: number): { from: Date; to: Date | undefined } {
+    const { from: begin, to: end } = this.span(from, to);
+    const latest = Math.min(Date.now(), end?.getTime() ?? Infinity);
+    return { from: begin ?? new Date(Math.max(0, latest - defaultMs)), to: end };
+  }
+
   /** Returns the ids of a key that can be repeated. @param what for example `a keyword` */
   ids(key: string, what: string): string[] {
     const values = this.all(key);

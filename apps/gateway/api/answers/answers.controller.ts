@@ -59,7 +59,7 @@ export class AnswersController {
     if (brands.length > MAX_BRANDS) query.fault('brand', `at most ${MAX_BRANDS} brands at once`);
     if (brands.some((brand) => brand.trim() === '')) query.fault('brand', 'must contain the name of a brand');
     const engines = query.all('engine', ENGINES);
-    const { from: requestedSince, to: until } = query.span('since', 'until');
+    const { from: requestedSince, to: until } = query.window('since', 'until', WINDOW_MS);
     const limit = query.integer('limit', 1, 200, 50);
     const cursor = query.one('cursor');
     query.finish();
@@ -71,7 +71,7 @@ export class AnswersController {
       until: raw.until ?? null,
     };
     const from = cursor === undefined ? undefined : this.cursors.read<ListCursor>(scope, cursor);
-    const since = from ? new Date(from.since) : (requestedSince ?? new Date(Date.now() - WINDOW_MS));
+    const since = from ? new Date(from.since) : requestedSince;
     const page = { since, until, order: 'desc' as const, limit, after: from?.after };
     const rows = await this.answers.answers({ ...owner, engines }, page);
     const next = cursorAfter(ANSWERS, rows, page);

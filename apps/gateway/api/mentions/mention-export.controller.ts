@@ -43,10 +43,7 @@ export class MentionExportController {
     const query = new QueryReader(raw);
     const format = query.one('format', ['csv', 'ndjson']) ?? 'ndjson';
     const order = query.one('order', ['asc', 'desc']) ?? 'asc';
-    const { from: since = new Date(Date.now() - WINDOW_MS), to: until = new Date() } = query.span(
-      'since',
-      'until',
-    );
+    const { from: since, to: until = new Date() } = query.window('since', 'until', WINDOW_MS);
     const after = query.one('after');
     if (after !== undefined && !isId(after)) query.fault('after', 'must be the id of a mention');
     const filter = readMentionFilter(query);

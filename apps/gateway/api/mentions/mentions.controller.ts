@@ -145,6 +145,6 @@ export class MentionsController {
 }
 
 function window(query: QueryReader, windowMs: number) {
-  const { from: since = new Date(Date.now() - windowMs), to: until } = query.span('since', 'until');
+  const { from: since, to: until } = query.window('since', 'until', windowMs);
   return { since, until, limit: query.integer('limit', 1, 200, 50), cursor: query.one('cursor') };
 }

@@ -102,7 +102,7 @@ const answerParameters = [
       'A brand to look for in the answers. Can be repeated, for at most 20 brands. Default: the brands of the search.',
   },
   repeated('engine', 'Only answers of this engine.', oneOf(ENGINES)),
-  since('90 days ago'),
+  since('90 days before `until`'),
   UNTIL,
   ...paging(),
 ];

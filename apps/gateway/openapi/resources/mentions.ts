@@ -63,7 +63,7 @@ export const mentionRoutes: readonly Route[] = [
     summary: 'List the mentions of the account',
     description: SEMANTIC,
     refusals: [402],
-    parameters: [since('24 hours ago'), UNTIL, ...filters, ...paging()],
+    parameters: [since('24 hours before `until`'), UNTIL, ...filters, ...paging()],
     answer: ref('MentionPage'),
   },
   ...(['keywords', 'queries'] as const).map((name) => ({
@@ -73,7 +73,13 @@ export const mentionRoutes: readonly Route[] = [
     summary: 'List the mentions of one keyword',
     description: SEMANTIC,
     refusals: [402],
-    parameters: [inPath('id', 'Id of the keyword'), since('30 days ago'), UNTIL, ...filters, ...paging()],
+    parameters: [
+      inPath('id', 'Id of the keyword'),
+      since('30 days before `until`'),
+      UNTIL,
+      ...filters,
+      ...paging(),
+    ],
     answer: ref('MentionPage'),
   })),
   {
@@ -131,7 +137,7 @@ export const mentionRoutes: readonly Route[] = [
         default: 'ndjson',
       }),
       inQuery('after', 'Id of the last mention that arrived', ID),
-      since('24 hours ago'),
+      since('24 hours before `until`'),
       UNTIL,
       ...textFilters.map((one) =>
         one.name === 'order' ? inQuery('order', ORDER, { ...oneOf(['asc', 'desc']), default: 'asc' }) : one,
@@ -179,7 +185,7 @@ export const mentionRoutes: readonly Route[] = [
     summary: 'List the events of a keyword and of its watches as they were delivered, oldest first',
     description:
       'The same bytes as the webhook deliveries, for 90 days. With an earlier `since`, returns the events that are still stored. Free.',
-    parameters: [inPath('id', 'Id of the keyword'), since('7 days ago'), UNTIL, ...paging()],
+    parameters: [inPath('id', 'Id of the keyword'), since('7 days before `until`'), UNTIL, ...paging()],
     answer: pageOf('data', ref('Envelope'), { since: INSTANT }),
   })),
   {
@@ -190,7 +196,13 @@ export const mentionRoutes: readonly Route[] = [
     summary: 'List the events of a watch as they were delivered, oldest first',
     description:
       'The same bytes as the webhook deliveries, for 90 days. With an earlier `since`, returns the events that are still stored. Free.',
-    parameters: [SOURCE_IN_PATH, inPath('id', 'Id of the watch'), since('7 days ago'), UNTIL, ...paging()],
+    parameters: [
+      SOURCE_IN_PATH,
+      inPath('id', 'Id of the watch'),
+      since('7 days before `until`'),
+      UNTIL,
+      ...paging(),
+    ],
     answer: pageOf('data', ref('Envelope'), { since: INSTANT }),
   },
 ];
