@@ -21,7 +21,8 @@ export function isPermanentRedirect(status: number): boolean {
 }
 
 /**
- * Returns the next hop that a response demands, or undefined if the response is not a redirect. `url` is normalised.
+ * Returns the next hop that a response demands, or undefined if the response is not a redirect. The URL of
+ * this hop is normalised.
  * @throws OutboundError `redirect` if the redirect has no usable target
  */
 export function nextHop(hop: Hop, answer: Answer): Hop | undefined {

@@ -37,7 +37,7 @@ const MAX_BYTES = 1024 * 1024;
 /** The library's own timeout is this much later, so that our deadline ends the request first. */
 const LATER_MS = 60_000;
 const NO_CONTENT = new Set([101, 204, 205, 304]);
-/** Headers with which the library describes this machine. They are not sent. */
+/** Headers in which the library describes itself, this machine and the request. They are not sent. */
 const UNSENT = [
   'lang',
   'package-version',

@@ -45,6 +45,7 @@ export class Llm {
    * Asks like `askOnce`, but tries again until `endsAt` after temporary failures, and if the lane has no turn. For
    * callers that wait for the answer.
    * @throws LlmError of the last attempt
+   * @throws what `SharedTurns.begin` throws, immediately
    */
   async ask<T>(reading: LlmReading<T>, items: readonly LlmItem[], endsAt: number): Promise<LlmAnswers<T>> {
     for (let tries = 1; ; tries += 1) {
@@ -60,11 +61,12 @@ export class Llm {
   }
 
   /**
-   * Asks a question about items, all in one request. If the answer has faults, and the model did not decline
-   * to answer, shows the faults to the model once.
+   * Asks a question about items, all in one request. If an item has no valid answer, and the model did not decline to
+   * answer, shows the faults to the model once.
    * @param endsAt epoch ms: no request lasts longer
    * @returns a value for each item; undefined if the answer about it stayed invalid, or if the model declined to answer
    * @throws LlmError if the first or the second request gets no answer
+   * @throws what `SharedTurns.begin` throws
    */
   async askOnce<T>(
     reading: LlmReading<T>,
@@ -148,7 +150,7 @@ export class Llm {
   }
 }
 
-/** Returns the wait after a temporary failure, in ms. @param tries from 1 */
+/** Returns the wait before the next attempt, in ms. @param tries from 1 */
 export function retryWaitMs({ retryAfterMs }: LlmError, tries: number): number {
   return retryAfterMs ?? Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(tries - 1, 10));
 }

@@ -27,7 +27,8 @@ export interface Bus {
  * @param url `nats://[user:password@]host:port`, several separated by commas; credentials once, or the same in each. A
  *   user without a password is a token.
  * @param streamReplicas copies that the cluster keeps of each stream that this call creates
- * @throws Error if no server can be reached at the first attempt, or missing streams cannot be created
+ * @throws Error if no server can be reached at the first attempt, the server has no JetStream, or missing streams
+ *   cannot be created
  */
 export async function connectBus(url: string, name: string, log: Logger, streamReplicas = 1): Promise<Bus> {
   const inboxPrefix = `_INBOX.${name}`;

@@ -10,9 +10,9 @@ const ALL = '>';
 
 /**
  * Rebuilds the tables of a consumer if they lack messages that the consumer has acknowledged. This happens when
- * Postgres was lost or restored from an older copy. The consumer would never deliver those messages again. It starts
- * after the rebuild, and the service answers commands after the start of all its consumers.
- * @throws the error of the handler or of NATS
+ * Postgres was lost or restored from an older copy. The consumer would never deliver those messages again. The
+ * consumer starts after the rebuild, and the service answers commands after the start of all its consumers.
+ * @throws the error of the handler, of `appliedUpTo` or of NATS
  */
 export async function catchUp(bus: Bus, durable: Durable, log: Logger): Promise<void> {
   if (!durable.appliedUpTo) return;

@@ -30,7 +30,8 @@ const SOON_MS = 1000;
 /**
  * Creates the consumer if it does not exist, and processes its messages until `stop`. Before that, tables that lack
  * acknowledged messages are rebuilt.
- * @throws the error of NATS if the consumer cannot be created, or of the handler if a rebuild fails
+ * @throws the error of NATS if the consumer cannot be created
+ * @throws what `catchUp` throws
  */
 export async function runDurable(bus: Bus, durable: Durable, log: Logger): Promise<RunningDurable> {
   await catchUp(bus, durable, log);

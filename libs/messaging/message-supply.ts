@@ -54,7 +54,9 @@ export class MessageSupply {
   private readonly late = new Map<JsMsg, number>();
   /** Hanging batches and late messages that have been reported. */
   private readonly reported = new WeakSet<readonly JsMsg[] | JsMsg>();
-  /** Signals a change: a message arrived, a batch is settled, or the supply is closing. */
+  /**
+   * Signals a change: a message arrived, a batch is settled, a late message has its outcome, or the supply is closing.
+   */
   private readonly changes = new EventEmitter();
   private readonly batchesAtOnce: number;
   private readonly handleWithinMs: number;

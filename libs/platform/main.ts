@@ -9,7 +9,7 @@ const AFTER_GRACE_MS = 4800;
 const HELP = `A single Earshot service. It takes no arguments: its settings are environment variables.
 
   npm run -s config     lists every setting with its default
-  npm start             runs all services in one process, with embedded stores
+  npm start             runs all services in one process, by default with embedded stores
 
 A service that runs alone needs NATS_URL, DATABASE_URL and CLICKHOUSE_URL. The gateway, billing and delivery also need
 MASTER_KEY: see docs/operations.md.

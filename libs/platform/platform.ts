@@ -36,5 +36,5 @@ export interface WorkList {
   afterStop?(): Promise<void>;
 }
 
-/** The User-Agent header for upstreams and webhook receivers. */
+/** The User-Agent header of outbound requests: to upstreams, webhooks, channels and models. */
 export const USER_AGENT = 'Earshot/0.1 (self-hosted brand monitoring)';

@@ -38,7 +38,7 @@ export class Credits1763810000000 implements MigrationInterface {
         at timestamptz(3) NOT NULL,
         -- When the fact happened that caused the movement.
         fact_at timestamptz(3) NOT NULL,
-        -- charge, grant, pack_expiry, renewal, allowance_change
+        -- charge, grant, pack_expiry, renewal, allowance_change; unknown: a newer release wrote the movement
         kind text NOT NULL,
         amount bigint NOT NULL,
         balance_after bigint NOT NULL,

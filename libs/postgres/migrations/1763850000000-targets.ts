@@ -62,7 +62,7 @@ async function keyByTarget(runner: QueryRunner): Promise<void> {
       ALTER COLUMN target_id SET NOT NULL,
       DROP CONSTRAINT pending_deliveries_pkey,
       ADD PRIMARY KEY (event_id, target_kind, target_id);
-    -- Whether deliveries of a replay are still waiting.
+    -- Finds out whether deliveries of a replay are still waiting.
     CREATE INDEX pending_deliveries_target ON pending_deliveries (target_id) WHERE target_kind <> 'webhook';
   `);
 }

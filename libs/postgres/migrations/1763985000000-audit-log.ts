@@ -19,7 +19,8 @@ export class AuditLog1763985000000 implements MigrationInterface {
         path text NOT NULL,
         -- The keys of the body, without their values.
         body_keys text[] NOT NULL,
-        -- The status of the answer. NULL: the process died before the answer, so the outcome is unknown.
+        -- The status of the answer. NULL while the request runs. If the status could not be stored, for example because
+        -- the process died, it stays NULL, and the outcome is unknown.
         status int,
         request_id text NOT NULL,
         network_address text NOT NULL

@@ -6,7 +6,7 @@ export class MailLane1763996000000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      -- Whether the delivery is a mail. All mails go to one server, and it accepts few at once.
+      -- True if the delivery is a mail. All mails go to one server, and it accepts few at once.
       ALTER TABLE pending_deliveries ADD COLUMN by_mail boolean NOT NULL DEFAULT false;
       UPDATE pending_deliveries p SET by_mail = true FROM channels c
         WHERE c.kind = 'email' AND p.endpoint = 'channel:' || c.channel_id;

@@ -6,7 +6,7 @@ export class EndpointPauses1763996100000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      -- Nothing is sent to the endpoint before this time, because it has answered 429 or with Retry-After.
+      -- Nothing is sent to the endpoint before this time, because an answer limits the rate (see retryAfterMsOf).
       ALTER TABLE webhook_endpoints ADD COLUMN paused_until timestamptz(3);
     `);
   }
