@@ -16,6 +16,8 @@ export interface LlmOptions extends Omit<ChatOptions, 'http'>, LaneBudget {
 
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 20_000;
+/** A timer can end this much earlier than the clock says. */
+const TIMER_MS = 20;
 /** A failing server is logged at most once in this time, for each kind of failure. */
 const REPORT_EVERY_MS = 60_000;
 
@@ -129,8 +131,12 @@ export class Llm {
         metrics.llmTokens.add(completion.tokensOut, { direction: 'out' });
         return completion;
       } catch (error) {
+        // A connection that cannot be opened is given up before the deadline, and counts as a failure of the server.
         const ended =
-          error instanceof LlmError && error.kind === 'timeout' && withinMs < this.options.timeoutMs;
+          error instanceof LlmError &&
+          error.kind === 'timeout' &&
+          withinMs < this.options.timeoutMs &&
+          this.nowMs >= endsAt - TIMER_MS;
         const known = ended ? new LlmError('deadline', error.message) : error;
         if (known instanceof LlmError) this.report(known);
         throw known;
