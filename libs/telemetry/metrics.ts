@@ -71,7 +71,7 @@ export const metrics = {
   ),
   deliveries: counter<'outcome'>(
     'earshot_delivery_attempts_total',
-    'Attempts to deliver to webhooks and channels by outcome: delivered, failed, given_up (also without an attempt)',
+    'Attempts to deliver to webhooks and channels by outcome: delivered, failed, given_up (the last attempt failed); and unsent (no further attempt, for example because the endpoint is disabled)',
   ),
   oldestUndelivered: new SettableGauge<Labels<never>>(
     'earshot_oldest_undelivered_event_seconds',

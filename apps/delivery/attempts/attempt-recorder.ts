@@ -189,7 +189,7 @@ export class AttemptRecorder {
         () => 0,
       ),
     );
-    metrics.deliveries.add(deliveries.length, { outcome: 'given_up' });
+    metrics.deliveries.add(deliveries.length, { outcome: 'unsent' });
   }
 }
 

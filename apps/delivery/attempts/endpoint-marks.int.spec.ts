@@ -1,4 +1,5 @@
 import { newId } from '#kernel';
+import { metricsText } from '#telemetry';
 import { openDelivery, type DeliveryUnderTest } from '../testing/delivery-under-test.js';
 import { AttemptRecorder, type ChannelFaults } from './attempt-recorder.js';
 import type { AttemptResult } from './delivery.js';
@@ -45,4 +46,17 @@ it.each([
     [endpoint],
   );
   expect(rows).toEqual([{ failing_since: failingSince, failures }]);
+});
+
+it('a delivery that is not attempted counts as unsent, and not as given up', async () => {
+  const recorder = new AttemptRecorder(delivery.database, delivery.store, {} as ChannelFaults);
+  const counted = async (outcome: string) =>
+    (await metricsText())
+      .split('\n')
+      .filter((line) => line.startsWith('earshot_delivery_attempts_total{') && line.includes(`"${outcome}"`))
+      .map((line) => Number(line.split(' ').at(1)));
+  const before = await counted('given_up');
+  await recorder.giveUp([{ ...attempt('http://gone.example.org/', false).delivery, reason: 'disabled' }]);
+  expect(await counted('unsent')).toEqual([1]);
+  expect(await counted('given_up')).toEqual(before);
 });
