@@ -247,7 +247,10 @@ export async function positionOf(
   return (await positionsOf(tx, projection.name, [subject])).get(subject) ?? 0;
 }
 
-/** Returns the positions of many subjects (see `positionOf`). Subjects without an applied message are missing. */
+/**
+ * Returns the positions of many subjects (see `positionOf`). A subject without an applied message is missing, or has
+ * the position 0.
+ */
 export async function positionsOf(
   tx: Tx,
   projectionName: string,

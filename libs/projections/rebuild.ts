@@ -30,7 +30,7 @@ const DISK_FULL = '53100';
 /** The progress of a rebuild. */
 export interface RebuildProgress {
   phase: 'build' | 'switch' | 'done';
-  /** Number of applied messages. */
+  /** Number of messages that were applied before the switch. The messages that the switch applies are not counted. */
   applied: number;
   /** Estimate of the number of messages to apply: the number of messages in the stream. */
   total: number;

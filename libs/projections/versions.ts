@@ -52,8 +52,8 @@ export async function bringToVersion(
 }
 
 /**
- * Returns the version of the live tables. If the projection has no positions, stores the version of this release
- * first. The version is 1 if the tables were filled before versions were stored.
+ * Returns the version of the live tables. If the projection has neither positions nor a stored version, stores the
+ * version of this release first. The version is 1 if the tables were filled before versions were stored.
  */
 async function versionInPlace(database: Database, projection: Projection): Promise<number> {
   await database.query(

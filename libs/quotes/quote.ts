@@ -57,7 +57,7 @@ export interface QuotedSearch extends PricedSearch {
   label: string | null;
 }
 
-/** The computed parts of an estimate: from `monthlyCredits` to `firstScanCredits` in the API. */
+/** The fields of an estimate in the API that are computed from the prices of searches. */
 export interface Quote {
   monthlyCredits: number;
   checksPerMonth: number;

@@ -1,7 +1,10 @@
 import { eld } from 'eld/extrasmall';
 import { normalised } from './text/clean.js';
 
-/** If a text has fewer letters than this, its language is not detected from its words. Its script can still show it. */
+/**
+ * If a text has fewer letters than this (in the Han script: a third of this), its language is not detected from its
+ * words. Its script can still show it.
+ */
 const MIN_LETTERS = 12;
 /** If a text has at least this many letters, a detected language can replace the declared language. */
 const SURE_LETTERS = 60;

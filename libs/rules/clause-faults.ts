@@ -67,7 +67,8 @@ export function valueShapeFault(value: unknown): string | undefined {
   if (value === undefined || typeof value === 'boolean' || Number.isFinite(value)) return undefined;
   if (Array.isArray(value)) return listFault(value, { kind: 'name' });
   return (
-    similarFault(value) && 'must be a text, a number, true or false, a list of texts, or {text, threshold}'
+    similarFault(value) &&
+    `must be a text, a number, true or false, a list of texts, or {text, threshold}; a text must have 1 to ${MAX_VALUE_CHARACTERS} characters, at least one of them visible, and a threshold must be from 0 to 1`
   );
 }
 

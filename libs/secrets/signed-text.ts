@@ -6,7 +6,7 @@ const SIGNATURE_BYTES = 16;
 
 /** Signed text that a caller receives and sends back unchanged. It is bound to a scope, and is not encrypted. */
 export class SignedText {
-  /** The first key is the present key, which signs. Texts of every key are valid. */
+  /** The first key is the current key, which signs. Texts of every key are valid. */
   private readonly keys: readonly [Buffer, ...Buffer[]];
 
   /**

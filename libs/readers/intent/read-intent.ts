@@ -20,7 +20,10 @@ export interface IntentText {
   text: string;
   /** -1 to 1. */
   sentimentScore: number;
-  /** The intent of the text as a whole; undefined if the intent is not clear. Called only if no phrase matches. */
+  /**
+   * Returns the intent of the text as a whole, `other` if the intent is not clear; undefined if the classifier cannot
+   * read the text. Called only if no phrase matches.
+   */
   gist: () => Intent | undefined;
 }
 

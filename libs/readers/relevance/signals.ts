@@ -25,7 +25,10 @@ export interface RelevanceText {
   url: string;
   /** Lower case; empty if there is none. */
   community: string;
-  /** True for sources about software. In these, technical words do not show another meaning of the name. */
+  /**
+   * True for sources about software. In these, words of `FIELDS` and a name in lower case do not show another meaning
+   * of the name.
+   */
   software: boolean;
 }
 
@@ -272,8 +275,8 @@ function wordsOf(plain: string, lower: string): Word[] {
 }
 
 /**
- * Returns true if the word touches the place. Between them can be a possessive 's, a space and one of the characters
- * " # @.
+ * Returns true if the word touches the place. Between them can be at most three characters: a possessive 's, a space
+ * and one of the characters " # @.
  */
 function touching(plain: string, word: Word | undefined, edge: number, side: 'before' | 'after'): boolean {
   if (word === undefined) return false;

@@ -13,7 +13,7 @@ export interface SentimentReading {
 
 /** A text, and its form with marks for the subject. */
 export interface StanceText {
-  /** The text in the form that the models were trained on: names are replaced. */
+  /** The text in the form that the models were trained on: links and @names are replaced. */
   text: string;
   /** The text in lower case, with § for the subject. */
   marked: string;
@@ -64,8 +64,8 @@ export function stanceReading({ text, marked }: StanceText, whole: Mood, read: R
 }
 
 /**
- * Splits the text at words of contrast, such as "but", and returns the score of each part. Leaves out parts of at most
- * 12 characters. Returns an empty list if there are fewer than 2 or more than 8 parts.
+ * Splits the text into clauses (see `contrastsOf`), and returns the score of each clause. Leaves out clauses of at most
+ * 12 characters. Returns an empty list if there are fewer than 2 or more than 8 clauses.
  */
 export function contrastScores(text: string, read: ReadMood): number[] {
   const clauses = contrastsOf(text);

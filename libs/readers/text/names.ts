@@ -16,7 +16,10 @@ const LETTER_OR_DIGIT = /[\p{L}\p{N}_]/u;
 /** Scripts without spaces between words. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
-/** Returns the names in the form that `placesOf` looks for: lower case, without # and @ at the start, longest first. */
+/**
+ * Returns the names in the form that `placesOf` looks for: lower case, without #, @ and $ at the start, without quotes
+ * around them, longest first.
+ */
 export function searchableNames(names: readonly string[]): string[] {
   const wanted = new Set<string>();
   for (const name of names.slice(0, MAX_NAMES)) {
