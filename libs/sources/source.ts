@@ -194,8 +194,9 @@ export interface FetchContext {
 
 /**
  * The HTTP client of a source. It applies `SOURCE_<ID>_URL`, the lane's budget, a deadline and a size limit. It throws
- * `UpstreamError` for network faults, timeouts, and any status that is neither 2xx nor in `accept`. If the budget does
- * not allow the request, it throws the error of the budget.
+ * `UpstreamError` for addresses that are not allowed, network faults, timeouts, responses that are too large, and any
+ * status that is neither 2xx nor in `accept`. If the budget does not allow the request, it throws the error of the
+ * budget.
  */
 export interface UpstreamHttp {
   request(request: UpstreamRequest): Promise<UpstreamResponse>;
@@ -288,7 +289,10 @@ export class UpstreamError extends Error {
     readonly statusCode = 0,
     /** How long the upstream asks Earshot to wait, if it asks. */
     readonly retryAfterMs?: number,
-    /** `search`: only a server that is named in this search has failed, so other searches need not wait. */
+    /**
+     * `search`: the failure concerns only this search, for example because a server that the search names has failed.
+     * Other searches need not wait.
+     */
     readonly reach: 'upstream' | 'search' = 'upstream',
   ) {
     super(reason);

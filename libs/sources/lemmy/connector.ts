@@ -48,8 +48,8 @@ export function createLemmyConnector(settings: LemmySettings): SourceConnector {
     // The lists of newest posts and comments are read once for all searches that are due at the same time.
     commonGrid: true,
     hasSearch: true,
-    // The server allows a burst of 60 searches, and six more each minute. So Earshot can search at this rate for a
-    // quarter of an hour. For lists, the server allows 180 requests a minute.
+    // The server allows a burst of 60 searches, and six more each minute. So Earshot can send ten searches a minute for
+    // a quarter of an hour. For lists, the server allows 180 requests a minute.
     budget: { requestsPerMinute: 10, concurrency: 2, backoff: 'lane' },
     checkCriteria: faultsOf,
     requestsPerSearch: (criteria) => requestsOf(criteria),

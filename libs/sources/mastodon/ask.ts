@@ -45,7 +45,10 @@ export async function ask(
   });
 }
 
-/** Requests a resource. Without a token, returns undefined if the resource is only for the instance's accounts. */
+/**
+ * Requests a resource. Without a token, returns undefined if the resource is only for the instance's accounts, or does
+ * not exist there.
+ */
 export async function askIfOpen(
   { http }: Pick<FetchContext, 'http'>,
   instance: Instance,

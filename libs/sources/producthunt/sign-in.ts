@@ -11,7 +11,7 @@ export interface ProducthuntSettings {
   clientSecret: string;
 }
 
-/** Returns the names of the settings that contain the credentials. The error of a refused sign-in names them. */
+/** Returns the names of the settings with the credentials, for the error of a refused sign-in. */
 export function settingsInUse({ token }: ProducthuntSettings): string {
   return token === ''
     ? 'SOURCE_PRODUCTHUNT_CLIENT_ID and SOURCE_PRODUCTHUNT_CLIENT_SECRET'

@@ -19,7 +19,7 @@ export async function lookUpModerated(
   settings: RedditSettings,
 ): Promise<LookupAnswer> {
   const username = (textOf(question['username']) ?? '').trim().replace(/^(@|\/?u\/)/i, '');
-  // No user can have such a name.
+  // A user name of reddit has at most 20 characters: letters, digits, underscores and hyphens.
   if (!/^[A-Za-z0-9_-]{1,20}$/.test(username)) return notFound(username);
   try {
     const subreddits = await moderatedSubreddits(username, context, settings);

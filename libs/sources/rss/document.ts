@@ -28,9 +28,9 @@ const PROLOG = /^(?:\s|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)*/;
 
 /**
  * Reads the text of a feed of any format, leniently.
- * @throws UpstreamError `too_large` if the feed has too many parts, `not_parsable` if the text is not a feed,
- * `truncated` if the feed ends before its first entry is complete or its JSON is incomplete, `unknown_shape` if the XML
- * or JSON has another structure
+ * @throws UpstreamError `too_large` if the feed has too many parts, `not_parsable` if the text is not a feed or has a
+ * DOCTYPE, `truncated` if the feed ends before its first entry is complete or its JSON is incomplete, `unknown_shape`
+ * if the XML or JSON has another structure
  */
 export function readDocument(text: string): FeedDocument {
   // Blanks, byte order marks and NULs before the first character are common, and other feed readers ignore them.

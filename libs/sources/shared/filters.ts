@@ -27,7 +27,7 @@ export interface TextFilter {
   max?: number;
 }
 
-/** Returns the fault of a filter with texts: a value of another type, an invalid text, or too many texts. */
+/** Returns the fault of a filter with texts: a value of another type, no text, an invalid text, or too many texts. */
 export function faultsOfTexts(criteria: Criteria, { key, wanted, valid, max = 20 }: TextFilter): Fault[] {
   const value = filterOf(criteria, key);
   if (value === undefined) return [];

@@ -26,7 +26,7 @@ export function hostOf(text: string): string | undefined {
 
 /**
  * Returns the host in a setting, or `defaultHost` if the setting is empty.
- * @throws Error that names the setting
+ * @throws Error that names the setting, if the setting is not the name of a server
  */
 export function hostOfSetting(setting: string, value: string, defaultHost: string): string {
   if (value.trim() === '') return defaultHost;

@@ -2,8 +2,9 @@ import { LRUCache } from 'lru-cache';
 import type { FetchContext } from '../source.js';
 
 /**
- * A cache in a lane's session, with a maximum number of entries. It is for data about servers and feeds in searches,
- * because users can name any number of them.
+ * Returns a cache in the session of a source, with a maximum number of entries. All lanes of the source in this process
+ * share the cache. It is for data about servers, hashtags and feeds in searches, because users can name any number of
+ * them.
  */
 export function sessionCache<V extends NonNullable<unknown>>(
   { session }: Pick<FetchContext, 'session'>,

@@ -9,7 +9,10 @@ import { statusError } from './status-error.js';
 export interface UpstreamBudget {
   /** Resolves when the request can be sent; rejects if it must not be sent. */
   before(request: UpstreamRequest): Promise<void>;
-  /** Called once for each sent request. If there was no response, the status is 0 and the headers are empty. */
+  /**
+   * Called once for each sent request. If there was no complete response, or the response was too large, the status is
+   * 0 and the headers are empty.
+   */
   after(answer: { status: number; headers: Record<string, string> }, request: UpstreamRequest): void;
   /** Called when the upstream has asked Earshot to wait: see `UpstreamHttp.holdOff`. */
   holdOff?(wait: { waitMs: number; reason: string; quota?: string }): void;

@@ -28,7 +28,10 @@ export interface Followed {
   /** Number of consecutive scans that read past the listing's place in the list without finding the listing. */
   missing: number;
   gone: boolean;
-  /** True if the listing was only seen as promoted. Then it has no place in a list yet, and has not been reported. */
+  /**
+   * True if the listing was only seen as promoted. Then it has no place in a list yet, and has not been reported as
+   * new.
+   */
   unplaced: boolean;
   /** Oldest first. */
   changes: readonly ListingChange[];
