@@ -46,7 +46,9 @@ export async function* mentionStream(
   { lastEventId = '', signal, onReconnect, onOpen }: StreamOptions = {},
 ): AsyncGenerator<StreamedMention, void, undefined> {
   let last = lastEventId;
-  for (let losses = 0; ; losses++) {
+  /** Losses and failed attempts to connect since the last open connection. */
+  let losses = 0;
+  for (;;) {
     let isOpen = false;
     const events = connection(http, filters, last, signal);
     try {
@@ -55,7 +57,6 @@ export async function* mentionStream(
         const { id, event, data } = next.value;
         if (!isOpen) onOpen?.(event === 'mention' ? last : id);
         isOpen = true;
-        losses = 0;
         last = id;
         if (event === 'mention') yield { id, mention: JSON.parse(data) as StreamedMention['mention'] };
       }
@@ -69,7 +70,8 @@ export async function* mentionStream(
       // Ends the connection if the caller stops reading, or if an error is thrown.
       await events.return(undefined);
     }
-    await pause(backoffMs(losses), signal);
+    losses = isOpen ? 1 : losses + 1;
+    await pause(backoffMs(losses - 1), signal);
   }
 }
 
