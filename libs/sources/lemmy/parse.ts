@@ -23,12 +23,9 @@ export interface ResponseOrigin {
 
 /** The posts or the comments of a page, newest first. */
 export interface Part {
-  /**
-   * Number of posts or comments, including those that cannot become items. Pinned posts are not counted, because they
-   * come first regardless of their age.
-   */
+  /** Number of posts or comments, including those that cannot become items, and pinned posts. */
   count: number;
-  /** The ids, without those of pinned posts. */
+  /** The ids, without those of pinned posts, because these come first regardless of their age. */
   itemIds: string[];
   /** ISO 8601: publication of the oldest post or comment that is not pinned. */
   oldest: string | undefined;
@@ -96,7 +93,7 @@ function partOf(views: readonly unknown[]): Part {
     .filter((thing) => !isPinned(thing));
   const last = things.at(-1);
   return {
-    count: things.length,
+    count: views.length,
     itemIds: things.flatMap((thing) => textOf(thing['ap_id']) ?? []),
     oldest: last && publishedOf(last),
   };
