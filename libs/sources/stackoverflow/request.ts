@@ -50,6 +50,9 @@ export function faultsOf(criteria: Criteria): Fault[] {
     }),
     ...faultsOfSort('stackoverflow', criteria, ['newest']),
   ];
+  // One text can contain several tags, separated by semicolons.
+  if (faults.length === 0 && tagsOf(criteria).length > MAX_TAGS)
+    faults.push({ path: 'filters.tagged', message: `must have at most ${MAX_TAGS} tags` });
   if (alternativesOf(criteria).length === 0 && tagsOf(criteria).length === 0) {
     const message = 'a search on stackoverflow needs a query, terms or filters.tagged';
     faults.push({ path: 'query', message });

@@ -181,6 +181,7 @@ describe('criteria on Stack Exchange', () => {
       'filters.tagged',
       'must be a tag such as "node.js", or a list of them; "a b" is not',
     ],
+    [{ filters: { tagged: 'a;b;c;d;e;f' } }, 'filters.tagged', 'must have at most 5 tags'],
     [{ query: 'lamp', sort: 'votes' }, 'sort', 'stackoverflow sorts by newest, not by "votes"'],
   ])('cannot be %j', (init, path, message) => {
     expect(connector.checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
