@@ -1,6 +1,6 @@
 import { listOf, recordOf, textOf } from '../shared/shape.js';
 import type { EngineApi, Turn } from './answer.js';
-import { incompleteAnswer, citationsOf, refusedPrompt, textsOf, unknownAnswer } from './reading.js';
+import { incompleteAnswer, citationsOf, refusedPrompt, textIn, textsOf, unknownAnswer } from './reading.js';
 
 // Maximum number of searches for one request, because each search is billed. Answers of normal length need one to three
 // searches.
@@ -73,11 +73,6 @@ function read(body: unknown, earlier: readonly unknown[]): Turn {
       warnings: textsOf(results.map(({ content: result }) => failureOf(result))),
     },
   };
-}
-
-// `textOf` returns undefined for a text of spaces, but the spaces between two citations belong to the answer.
-function textIn(value: unknown): string {
-  return textOf(value) ?? (typeof value === 'string' ? value : '');
 }
 
 // If a search has failed, the status of the response is still 200, and `content` is an object instead of a list.

@@ -135,13 +135,31 @@ describe('answers of OpenAI', () => {
   });
 });
 
-describe('answers of Anthropic', () => {
-  it('are joined from their blocks without separators', () => {
-    const answer = part(anthropicAnswer({}));
-    const content = ['Acme', ' ', 'lamps', '.\n\n', 'Good.'].map((text) => ({ type: 'text', text }));
-    expect(read('anthropic', { ...answer, content }).text).toBe('Acme lamps.\n\nGood.');
-  });
+describe('the parts of an answer', () => {
+  const texts = ['Acme', ' ', 'lamps', '.\n\n', 'Good.'];
 
+  it.each<[Engine, object]>([
+    ['anthropic', { ...anthropicAnswer({}), content: texts.map((text) => ({ type: 'text', text })) }],
+    [
+      'openai',
+      {
+        ...openaiAnswer({}),
+        output: [{ type: 'message', content: texts.map((text) => ({ type: 'output_text', text })) }],
+      },
+    ],
+    [
+      'gemini',
+      {
+        ...geminiAnswer({}),
+        candidates: [{ finishReason: 'STOP', content: { parts: texts.map((text) => ({ text })) } }],
+      },
+    ],
+  ])('of %s are joined without separators, and parts of spaces stay', (engine, answer) => {
+    expect(read(engine, answer).text).toBe('Acme lamps.\n\nGood.');
+  });
+});
+
+describe('answers of Anthropic', () => {
   it('report a failed web search, whose result is an object and not a list', () => {
     const answer = part(anthropicAnswer({}));
     const failed = {

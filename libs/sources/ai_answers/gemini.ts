@@ -1,6 +1,6 @@
 import { listOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import type { EngineApi, Turn } from './answer.js';
-import { incompleteAnswer, citationsOf, refusedPrompt, textsOf, unknownAnswer } from './reading.js';
+import { incompleteAnswer, citationsOf, refusedPrompt, textIn, textsOf, unknownAnswer } from './reading.js';
 
 // Finish reasons that are caused by the prompt or the content. With any other reason except STOP, the answer is
 // incomplete, for example because it is too long.
@@ -42,7 +42,7 @@ function read(body: unknown): Turn {
   const text = (listOf(recordOf(candidate['content'])?.['parts']) ?? [])
     .map((part) => recordOf(part) ?? {})
     .filter(({ thought }) => thought !== true)
-    .map((part) => textOf(part['text']) ?? '')
+    .map((part) => textIn(part['text']))
     .join('');
   if (text.trim() === '') throw unknownAnswer('gemini', 'parts with a text');
   // Absent if the model did not search.

@@ -1,6 +1,6 @@
 import { listOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import type { EngineApi, Turn } from './answer.js';
-import { incompleteAnswer, citationsOf, refusedPrompt, textsOf, unknownAnswer } from './reading.js';
+import { incompleteAnswer, citationsOf, refusedPrompt, textIn, textsOf, unknownAnswer } from './reading.js';
 
 /** OpenAI with its Responses API and web search. */
 export const openai: EngineApi = {
@@ -35,7 +35,7 @@ function read(body: unknown): Turn {
     .filter(({ type, phase }) => type === 'message' && phase !== 'commentary')
     .flatMap(({ content }) => listOf(content) ?? [])
     .map((content) => recordOf(content) ?? {});
-  const text = contents.map(({ text: value, refusal }) => textOf(value) ?? textOf(refusal) ?? '').join('');
+  const text = contents.map(({ text: value, refusal }) => textIn(value ?? refusal)).join('');
   if (text.trim() === '') throw unknownAnswer('openai', 'a message with a text');
   const searches = output
     .filter(({ type }) => type === 'web_search_call')

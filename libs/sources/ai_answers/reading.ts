@@ -51,3 +51,11 @@ function withoutTag(url: string): string {
 function named(reason: string): string {
   return /^[\w.-]{1,40}$/.test(reason) ? reason : 'it does not say why';
 }
+
+/**
+ * Returns a part of an answer's text; empty for a value that is not a text. Unlike `textOf`, keeps a part of spaces,
+ * because the spaces between two citations belong to the answer.
+ */
+export function textIn(value: unknown): string {
+  return textOf(value) ?? (typeof value === 'string' ? value : '');
+}
