@@ -37,8 +37,12 @@ export async function bringToVersion(
       );
     let loggedAt = 0;
     try {
-      log.warn({ projection: name, from: version, to: wanted }, 'rebuilding the tables beside the old ones');
       await rebuildProjection(database, bus, { ...projection, rebuild }, (progress) => {
+        if (loggedAt === 0)
+          log.warn(
+            { projection: name, from: version, to: wanted },
+            'rebuilding the tables beside the old ones',
+          );
         if (progress.phase === 'build' && Date.now() - loggedAt < LOG_EVERY_MS) return;
         loggedAt = Date.now();
         log.info({ projection: name, ...progress }, 'rebuilding');

@@ -64,14 +64,14 @@ describe('relevance', () => {
   it.each(['$ford', '$ford at 12', 'up: $ford.', '($ford)', '“$ford”, again', '$FORD!'])(
     'counts the name after a dollar sign as a handle in %j',
     (text) => {
-      expect(read('ford', text).reason).toBe('addresses @ford');
+      expect(read('ford', text).reason).toBe('addresses $ford');
     },
   );
 
   it.each(['$fordham', '$ford_x', '$ford2'])(
     'does not count the beginning of a longer name after a dollar sign as a handle in %j',
     (text) => {
-      expect(read('ford', text).reason).not.toBe('addresses @ford');
+      expect(read('ford', text).reason).not.toMatch(/^addresses/);
     },
   );
 

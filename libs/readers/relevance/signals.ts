@@ -90,8 +90,8 @@ function observeNames(
     const compact = name.replace(/[^\p{L}\p{N}]/gu, '');
     if (compact.length < 3) continue;
     if (domainOf(lower, compact) || domainOf(url, compact)) note('domain', 1, compact);
-    if (lower.includes(`@${compact}`) || placesOf(lower, [`$${compact}`]).length > 0)
-      note('handle', 1, `@${compact}`);
+    if (lower.includes(`@${compact}`)) note('handle', 1, `@${compact}`);
+    else if (placesOf(lower, [`$${compact}`]).length > 0) note('handle', 1, `$${compact}`);
   }
 }
 
