@@ -209,7 +209,8 @@ describe('a rebuild', () => {
       last,
       commandId,
     );
-    await rebuildProjection(database, bus, tallies(1));
+    const progress = await rebuildProjection(database, bus, tallies(1));
+    expect(progress).toEqual({ phase: 'done', applied: 2, total: 2, secondsLeft: 0 });
     expect(await rowOf(id)).toMatchObject({ total: 3, notes: '1 2' });
     expect(await database.query('SELECT amount FROM visits ORDER BY 1')).toEqual([
       { amount: 1 },

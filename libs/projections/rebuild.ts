@@ -30,7 +30,7 @@ const DISK_FULL = '53100';
 /** The progress of a rebuild. */
 export interface RebuildProgress {
   phase: 'build' | 'switch' | 'done';
-  /** Number of messages that were applied before the switch. The messages that the switch applies are not counted. */
+  /** Number of messages that were applied. The messages that the switch applies are counted when it has ended. */
   applied: number;
   /** Estimate of the number of messages to apply: the number of messages in the stream. */
   total: number;
@@ -141,7 +141,7 @@ class Rebuild {
     for (const deadline = Date.now() + SWITCH_WITHIN_MS; ;) {
       try {
         await this.report('switch');
-        await this.inTransaction((tx) => this.switchOver(tx));
+        this.applied += await this.inTransaction((tx) => this.switchOver(tx));
         break;
       } catch (error) {
         if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
@@ -155,6 +155,7 @@ class Rebuild {
         await this.follow();
       }
     }
+    this.total = Math.max(this.total, this.applied);
     return this.progress('done');
   }
 
@@ -195,7 +196,8 @@ class Rebuild {
     return true;
   }
 
-  private async switchOver(tx: Tx): Promise<void> {
+  /** @returns the number of messages that were applied */
+  private async switchOver(tx: Tx): Promise<number> {
     const { tables, untouched = [] } = this.parts;
     await lockLiveTables(tx, tables, LOCK_WITHIN_MS);
     const left: StoredMsg[] = [];
@@ -216,6 +218,7 @@ class Rebuild {
     await this.parts.forget?.(tx, purged);
     await switchTables(tx, this.live, this.projection, this.parts);
     failpoint('rebuild-before-commit');
+    return left.length;
   }
 
   private messages(ask?: <T>(request: () => Promise<T>) => Promise<T>): AsyncGenerator<StoredMsg[]> {
@@ -245,7 +248,9 @@ class Rebuild {
       // The batch follows the stream's order, so a predecessor that was not applied is no longer in the stream.
       await applyInOrder(tx, this.projection, [{ subject, seq, data, predecessor: 0 }]);
     } catch (error) {
-      if ((error as { code?: string }).code === DISK_FULL) throw error;
+      // `run` repeats the switch if it has waited too long for a lock, also if a message needed the lock.
+      const { code } = error as { code?: string };
+      if (code === DISK_FULL || code === LOCK_NOT_AVAILABLE) throw error;
       throw new Error(
         `Message ${seq} of ${this.projection.stream} (${subject}) cannot be applied to ${this.projection.name}: ` +
           `${error instanceof Error ? error.message : String(error)}. The old tables are unchanged.`,
