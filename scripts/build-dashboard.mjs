@@ -45,7 +45,10 @@ function collect(path, hash) {
   }
 }
 
-/** Writes `<file>.br` and `<file>.gz` beside each file, so that the gateway does not need to compress it. */
+/**
+ * Writes `<file>.br` and `<file>.gz` beside each text file of at least 1 KiB, so that the gateway does not need to
+ * compress it.
+ */
 async function compressAll(folder) {
   const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } };
   await Promise.all(

@@ -1,6 +1,7 @@
 // Lists the tests of each rule of the interface: `npm run -s conformance` writes docs/conformance.md from the titles of
-// the tests. `npm run -s conformance:check` fails if the file is out of date, a rule has no test, or a test names a rule
-// that does not exist.
+// the tests. `npm run -s conformance:check` fails if the file is out of date. Both commands fail if a rule has no test
+// and is not in `later` of test/rules.json, if a test names a rule that does not exist, or if `later` contains a rule
+// that has a test or does not exist.
 import { readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -82,7 +83,7 @@ function faultsOf(found) {
     ...[...found.keys()].filter((id) => !ids.includes(id)).map((id) => `there is no rule ${id}`),
     ...Object.keys(later)
       .filter((id) => found.has(id) || !ids.includes(id))
-      .map((id) => `${id} has a test now: remove it from "later" in test/rules.json`),
+      .map((id) => `${id} has a test or is not a rule: remove it from "later" in test/rules.json`),
   ];
 }
 

@@ -94,7 +94,7 @@ export function accountLookupTasks(
     );
 
     it(
-      'returns 400 for a forged cursor and for a cursor of another list',
+      'returns 400, without a request to x, for a forged cursor, a cursor of another list and an unknown parameter',
       async () => {
         const { nextCursor } = (await got('/v1/x/users/dora/followers')).body;
         const before = requestsTo('x');

@@ -25,7 +25,10 @@ export function volumeRule(action: 'webhook' | 'notify') {
   return { id: newId(), name: 'Many', enabled: true, when, then: [{ type: action }] };
 }
 
-/** Inserts a keyword with a volume rule and an hourly digest, into the tables only. */
+/**
+ * Inserts a keyword with a volume rule and an hourly digest, into the tables only, and publishes a check of its search:
+ * see `sceneOf`.
+ */
 export async function keywordWithRule(stores: AlertStores, accountId: string): Promise<KeywordScene> {
   const { database } = stores;
   const [keywordId, searchId, watchId, channelId] = [newId(), newId(), newId(), newId()];
@@ -92,7 +95,10 @@ export async function sceneOf({ database, store }: AlertStores, { channelId, ...
       database.query('UPDATE digest_turns SET due_at = now(), claimed_until = now() WHERE keyword_id = $1', [
         id,
       ]),
-    /** Makes the keyword's next evaluation due now if it is due within 10 s. A running evaluation is due later. */
+    /**
+     * Makes the keyword's next evaluation due now if it is due within 10 s. A claim sets `due_at` 60 s ahead, so this
+     * does not repeat a running evaluation.
+     */
     makeAlertDue: () =>
       database.query(
         `UPDATE alert_turns SET due_at = now()

@@ -17,7 +17,7 @@ const REDACTED = ['', '*', '*.*'].flatMap((parent) => SECRETS.map((name) => path
  * removes fields with secrets (`apiKey`, `signingSecret`, `password`, `authorization`, `cookie`, `x-api-key`) from a
  * logged object and from two levels of objects inside it.
  * @param isExpected returns true for errors whose stack helps nobody, such as outages of a store. Only their type and
- *   message are logged, once in 30 s for each message of the log and each text of the error
+ *   message are logged. Such an error with the same type, text and log message is logged at most once in 30 s
  */
 export function createLogger(
   service: string,

@@ -45,7 +45,7 @@ export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
  * Returns all metrics of this process, in Prometheus' text format.
- * @throws Error when a gauge of the process could not be read
+ * @throws AggregateError if a metric could not be read
  */
 export async function metricsText(): Promise<string> {
   const { resourceMetrics, errors } = await reader.collect();

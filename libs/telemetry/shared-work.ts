@@ -26,7 +26,7 @@ export interface SharedWork {
 
 interface Parts {
   causes: ReadonlyMap<object, string | undefined>;
-  /** For each cause: the step that continues the trace of the cause. Only for recorded traces. */
+  /** For each recorded cause, and for the cause whose trace the work itself continues: the next step of this trace. */
   steps: ReadonlyMap<string, string>;
   /** The step of the work itself. */
   own: string | undefined;
@@ -89,9 +89,9 @@ export function causeOf(item: object): string | undefined {
 }
 
 /**
- * Returns the step to which a result of several causes belongs: the only step, or the only recorded step, or the first
- * step if none is recorded. Undefined if there are several recorded steps, or if a step is recorded and another cause
- * has no trace.
+ * Returns the step to which a result of several causes belongs: the only step, or the only recorded step. Undefined if
+ * there are several recorded steps, or if a step is recorded and another cause has no trace. If no step is recorded,
+ * returns the first cause, which can be undefined.
  */
 export function soleCause(causes: readonly (string | undefined)[]): string | undefined {
   if (causes.length === 1) return causes[0];

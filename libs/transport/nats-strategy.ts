@@ -81,7 +81,7 @@ export class NatsStrategy extends Server implements CustomTransportStrategy {
   /**
    * Accepts no more commands and pulls no more messages; finishes running work.
    * @param graceMs how long that can take; unfinished messages are delivered again
-   * @returns the names of work that was interrupted or could not be stopped; a second call returns the same promise
+   * @returns the names of work that did not end in time or could not be stopped; a second call returns the same promise
    */
   stop(graceMs: number): Promise<string[]> {
     const commands = { name: 'commands', stop: () => this.stopCommands() };

@@ -28,7 +28,7 @@ interface Row {
 /**
  * Returns the observations of listings in a period, oldest first, for their price history and the market's statistics.
  * They are derived from the shared history, so every watch gets the observations of its own period, even if a read of
- * another watch made these observations. A repeated observation is identical and counts once.
+ * another watch made these observations. A repeated observation has the same listing, time and event, and counts once.
  * @param window absent at a first poll: then the result is one observation for each current listing, newest listing
  *   first
  */

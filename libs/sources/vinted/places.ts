@@ -7,8 +7,8 @@ export interface Places {
   /** For a listing of the previous list that the scan does not contain: true if it must have left the list. */
   hasPassed(id: string): boolean;
   /**
-   * Returns the current list, newest first: the listings of the scan, and the part of the previous list that the scan
-   * did not read. Of this part, the listings in `dropped` are left out.
+   * Returns the current list, newest first: the listings of the scan, and those listings of the previous list that are
+   * neither in the scan nor in `dropped`.
    */
   order(dropped: ReadonlySet<string>): string[];
 }

@@ -41,7 +41,7 @@ export function pruned(history: History, now: number): History {
     const count = Math.max(old, one.changes.length - MAX_CHANGES);
     forget(one, count);
     const changes = one.changes.slice(count);
-    // A listing that was seen only as promoted is removed earlier, because it has no place in the part that scans read.
+    // A listing that was seen only as promoted is removed earlier, because it has no place in a list.
     const unseenSince = one.unplaced && changes.length === 0 ? now - SIGHTING_KEPT_MS : oldest;
     const sightings = one.sightings.filter(({ at }) => at >= now - SIGHTING_KEPT_MS);
     const isOver = one.gone ? changes.length === 0 : one.lastSeenAt < unseenSince;

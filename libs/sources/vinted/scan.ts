@@ -28,7 +28,8 @@ export interface ScanDepth {
 }
 
 /**
- * Reads pages until the scan reaches the previous list or the end, but at least `atLeast` and at most `atMost`.
+ * Reads `atLeast` pages, and then further pages until the scan reaches the previous list, but at most `atMost` pages in
+ * total. The last page of the list always ends the scan.
  * @param before the previous list; absent if it is unknown. Then the scan stops after `atLeast` pages
  */
 export async function scan(

@@ -37,7 +37,7 @@ export async function askCatalog(context: SessionContext, market: Market, url: s
 
 /**
  * True if the listing's own page answers 404 or 410. False for any 2xx, and for a redirect.
- * @throws UpstreamError for any other status, and if there is no response
+ * @throws UpstreamError for any other status, if there is no response, and if Vinted does not give a session
  */
 export async function isGone(context: SessionContext, market: Market, id: string): Promise<boolean> {
   const { status } = await context.http.request({

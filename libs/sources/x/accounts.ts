@@ -46,6 +46,7 @@ export async function profileOf(
 /**
  * Returns the number of an account, cached for an hour. A protected account is refused. If `ref` is a number, this
  * number is returned without a request, so Earshot does not know whether the account is protected.
+ * @throws UpstreamError if X does not answer correctly
  */
 export async function accountIdOf(
   ref: string,

@@ -127,8 +127,8 @@ function faultsOfFilters(criteria: Criteria): Fault[] {
   ];
 }
 
-// Operators in a term are treated as text. Only a term that is a whole hashtag or mention is passed as an operator, so
-// that it matches only this hashtag or mention.
+// Operators in the query or in a term are treated as text. Only a query or term that is a whole hashtag or mention is
+// passed as an operator, so that it matches only this hashtag or mention.
 function asText(phrase: string): string {
   if (/^#[\p{L}\p{N}_]*\p{L}[\p{L}\p{N}_]*$/u.test(phrase)) return phrase;
   if (phrase.startsWith('@') && HANDLE.test(phrase.slice(1))) return phrase;

@@ -13,12 +13,12 @@ const DURATIONS = ['short', 'medium', 'long'];
 const TEXT_FILTERS = [
   {
     key: 'channel_id',
-    wanted: 'the id of a channel, such as "UC" and 22 characters',
+    wanted: 'the id of a channel: "UC" and 22 more characters',
     valid: (text: string) => /^UC[\w-]{22}$/.test(text),
   },
   {
     key: 'lang',
-    wanted: 'a language of two letters, such as "en"',
+    wanted: 'a language of two letters, such as "en", or zh-Hans or zh-Hant',
     valid: (text: string) => /^([a-z]{2}|zh-Han[st])$/.test(text),
   },
   {

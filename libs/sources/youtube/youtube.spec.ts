@@ -113,14 +113,18 @@ describe('the request to YouTube', () => {
     [
       { query: 'x', filters: { channel_id: '@lamps' } },
       'filters.channel_id',
-      'must be the id of a channel, such as "UC" and 22 characters',
+      'must be the id of a channel: "UC" and 22 more characters',
     ],
     [
       { query: 'x', filters: { channel_id: [CHANNEL_ID] } },
       'filters.channel_id',
-      'must be the id of a channel, such as "UC" and 22 characters',
+      'must be the id of a channel: "UC" and 22 more characters',
     ],
-    [{ query: 'x', filters: { lang: 7 } }, 'filters.lang', 'must be a language of two letters, such as "en"'],
+    [
+      { query: 'x', filters: { lang: 7 } },
+      'filters.lang',
+      'must be a language of two letters, such as "en", or zh-Hans or zh-Hant',
+    ],
     [{ query: 'x', filters: { duration: 'PT1M' } }, 'filters.duration', 'must be one of short, medium, long'],
   ])('is not sent for the criteria %j, which are refused at %s: %s', (init, path, message) => {
     expect(connector.checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
