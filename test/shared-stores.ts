@@ -6,7 +6,10 @@ import { createTemplate, dropTemplate, type SharedStores } from '#testing';
 
 let stop: (() => Promise<void>) | undefined;
 
-/** Starts one Postgres and one ClickHouse for the whole run; specs use separate databases on them. */
+/**
+ * Starts one Postgres and one ClickHouse for the whole run. Uses the servers in `DATABASE_URL` and `CLICKHOUSE_URL`
+ * instead, if these are set. Specs use separate databases on them.
+ */
 export async function startSharedStores(): Promise<SharedStores> {
   const dataDir = mkdtempSync(join(tmpdir(), 'earshot-test-'));
   const stores = await startEmbedded({

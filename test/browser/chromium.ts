@@ -59,7 +59,7 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(error.message));
   page.on('console', (message) => {
-    // Messages about responses with a status of 400 or more are left out. The tests check the statuses themselves.
+    // Messages about failed requests and about statuses of 400 or more are left out: tests provoke both.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       faults.push(message.text());
   });
@@ -73,7 +73,8 @@ const ALL_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best
 const COLOURS = ['color-contrast', 'link-in-text-block'];
 
 /**
- * Returns the serious and critical findings of axe in the page, as text; empty if there are none.
+ * Returns the serious and critical findings of axe in the page, as text, at most three for each rule. Returns an empty
+ * list if there are none.
  * @param rules the ids or the tags of the rules that axe checks
  */
 export async function seriousFindings(page: Page, rules = ALL_RULES): Promise<string[]> {
@@ -98,8 +99,8 @@ async function transitionsEnded(page: Page): Promise<void> {
 }
 
 /**
- * Returns the serious findings of a page with the light and with the dark theme. The page follows the system's theme
- * without a reload.
+ * Returns the serious and critical findings of a page with the light and with the dark theme. The page follows the
+ * system's theme without a reload.
  * @param onTheme called when the page has this theme
  */
 export async function findingsInBothThemes(

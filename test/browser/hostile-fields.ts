@@ -17,7 +17,7 @@ import { leavesOf } from './schema-paths.js';
 /** Returns a text of an attacker: it closes every element and attribute that could contain it, and then runs code. */
 export const hostile = (field: string) => `${field}"'></script><img/src/onerror=hit=1><svg/onload=hit=1>`;
 
-/** Returns a hostile text that is also very long and has no place at which a line can break. */
+/** Returns a hostile text that ends with 900 letters. No line can break between these letters. */
 const long = (field: string) => hostile(field) + 'W'.repeat(900);
 
 const SCRIPT_LINK = 'javascript:hit=2';
@@ -38,7 +38,10 @@ export const sleepingKeyword = (name: string, prompt: string, more: object = {})
   ...more,
 });
 
-/** Returns a mention with the present time. Columns that are left out are empty. */
+/**
+ * Returns the row of a mention with the present time. ClickHouse sets the columns that are missing in the row to
+ * their defaults.
+ */
 export const mentionRow = (owner: Owner, more: Partial<MentionRow>): Partial<MentionRow> => ({
   ...owner,
   ...{ event_id: newId(), check_id: newId(), item_id: newId(), occurred_at: now() },

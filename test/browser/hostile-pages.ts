@@ -11,7 +11,10 @@ interface HostilePage {
 
 const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click();
 
-/** Returns every page that shows a text of strangers, each once. */
+/**
+ * Returns the pages that show texts of strangers. The page of Vinted prices is not in the list: its only texts of
+ * strangers are names of keywords and currencies.
+ */
 export const hostilePages = (ids: { keywordId: string; mentionId: string }): HostilePage[] => [
   {
     path: `feed?keyword=${ids.keywordId}&include=dropped&mention=${ids.mentionId}`,

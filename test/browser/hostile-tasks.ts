@@ -42,7 +42,7 @@ export function hostileTasks(member: Member): void {
       const missing = await remaining(() => missingIn(page, fields));
       expect([path, missing, await harmIn(page)]).toEqual([path, [], []]);
       for (const width of [360, 1280]) {
-        // The width is not set again in `remaining`, because each call restarts the page's animation.
+        // The width is set only once, not in `remaining`: each change of the size restarts the page's animation.
         await page.setViewportSize({ width, height: 860 });
         expect([path, width, await remaining(() => clippedTexts(page))]).toEqual([path, width, []]);
       }
@@ -82,7 +82,7 @@ export function hostileTasks(member: Member): void {
     expect(await directionsOf(page, 'every day at 09:00')).not.toContain(false);
   }, 90_000);
 
-  it('sees a price in an unknown currency unchanged', async () => {
+  it('sees a currency that is not three letters as plain text after the price', async () => {
     const { clickhouse, page, accountId } = member;
     await observe(clickhouse, [observation(accountId, { listing_id: '9', currency: '<b>', price: '7.00' })]);
     await member.open('vinted?item=9');

@@ -32,7 +32,7 @@ export class ComposeFile {
     this.makeSecrets();
   }
 
-  /** Runs make-secrets.sh. @throws Error with its message if it fails */
+  /** Runs make-secrets.sh. @throws Error with its message if it fails or writes to stderr */
   makeSecrets(): void {
     const { status, stderr } = spawnSync('sh', [join(this.directory, 'make-secrets.sh')], {
       encoding: 'utf8',
@@ -45,7 +45,10 @@ export class ComposeFile {
     return parseEnv(readFileSync(join(this.directory, '.env'), 'utf8'));
   }
 
-  /** Returns the variables that a container gets, without those of its `env_file`. */
+  /**
+   * Returns the variables that a container gets, without those of its `env_file`.
+   * @throws Error if a variable needs a value that `.env` does not have
+   */
   environmentOf(name: string): Record<string, string> {
     const { secrets } = this;
     const entries = Object.entries(this.containers[name]?.environment ?? {});

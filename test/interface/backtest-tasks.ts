@@ -99,7 +99,7 @@ export function backtestTasks(scene: MentionsScene): void {
       expect(pages).toBeLessThanOrEqual(4);
     });
 
-    it('refuses keys that a backtest does not have, invalid values and invalid rules, and names each fault', async () => {
+    it('refuses keys that a backtest does not have, invalid values and invalid rules, and returns the path of the fault', async () => {
       const clause = { field: 'likes', op: 'contains', value: '1' };
       const { status, body } = await start({
         ...{ name: 'other', since: '2999-01-01', min_relevance: 101 },

@@ -7,7 +7,7 @@ export function channelMailTasks(scene: ChannelsScene): void {
   const { channel, read, keyword, event, messages } = scene;
 
   describe('an email channel', () => {
-    it('sends nothing until the owner of the address confirms; then it sends text and HTML with a one-click unsubscription [channels.verification, channels.mail, channels.unsubscribe]', async () => {
+    it('sends no events until the owner of the address confirms; then it sends text and HTML with a one-click unsubscription [channels.verification, channels.mail, channels.unsubscribe]', async () => {
       const made = await channel('email', { to: ['ada@example.org'] });
       expect(made).toMatchObject({
         state: 'unverified',

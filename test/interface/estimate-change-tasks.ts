@@ -55,7 +55,7 @@ export function estimateChangeTasks(
       expect((await bob.api.patch(`/v1/keywords/${id}`, renamed)).status).toBe(200);
     });
 
-    it('reads the body as PATCH does: a key that is absent in the body has the keyword’s value, and null clears a key [estimate.change]', async () => {
+    it('reads the body as PATCH does: a key that is absent in the body has the keyword’s value, and a name that is null is refused [estimate.change]', async () => {
       const { id } = (await ada().api.post('/v1/keywords', { ...rich, backfill: false })).body;
       const changed = { refresh_interval_seconds: 1200, sentiment_enabled: true };
       const path = `/v1/keywords/estimate?keyword=${id.toUpperCase()}`;

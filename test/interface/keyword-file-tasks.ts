@@ -208,7 +208,7 @@ export function keywordFileTasks(service: () => InterfaceUnderTest): void {
     }, 60_000);
 
     it.each([
-      ['not YAML', 'keywords: [', 'not valid YAML'],
+      ['text that is not YAML', 'keywords: [', 'not valid YAML'],
       ['another key', 'queries: []', 'one key, keywords'],
       ['a missing key', 'keywords: [{ name: a }]', 'keywords[0].refreshIntervalSeconds is missing'],
     ])('name the fault of a file with %s', async (_, content, message) => {

@@ -62,7 +62,9 @@ export async function startMcp(env: NodeJS.ProcessEnv): Promise<McpUnderTest> {
   };
 }
 
-/** Calls a tool. The SDK checks the answer with the tool's output schema. */
+/**
+ * Calls a tool. The SDK checks the answer with the tool's output schema only if this agent has listed the tools before.
+ */
 export async function callTool(agent: Client, name: string, args: object = {}): Promise<Json> {
   const answer = await agent.callTool({ name, arguments: args as Record<string, unknown> });
   const [content] = answer.content as { text: string }[];

@@ -21,7 +21,7 @@ export class SignInScene {
   /** A gateway behind a trusted proxy. The proxy sends the client's address. */
   proxied!: string;
   /**
-   * Two more such gateways, for the tests with many failed sign-ins. A gateway remembers for two seconds that an
+   * Two more such gateways, for the tests with many failed sign-ins. A gateway remembers for two seconds that an email
    * address or a network has no attempt left.
    */
   attacked!: string;
