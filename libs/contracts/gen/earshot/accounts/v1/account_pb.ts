@@ -325,6 +325,7 @@ export const PlanChangedSchema: GenMessage<PlanChanged> = /*@__PURE__*/
 
 /**
  * A new signing secret. The previous one remains valid until previous_valid_until: deliveries are signed with both.
+ * Exception: X-Signature in the legacy form is signed only with the new secret.
  *
  * @generated from message earshot.accounts.v1.SigningSecretRotated
  */

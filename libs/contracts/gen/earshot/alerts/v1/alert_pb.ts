@@ -200,7 +200,7 @@ export const AlertFiredSchema: GenMessage<AlertFired> = /*@__PURE__*/
   messageDesc(file_earshot_alerts_v1_alert, 2);
 
 /**
- * An episode ended: a whole window stayed below the level, or the rule does not exist any more.
+ * An episode ended: a whole window stayed below the level, or the rule or the spike alert was disabled or removed.
  *
  * @generated from message earshot.alerts.v1.AlertEnded
  */

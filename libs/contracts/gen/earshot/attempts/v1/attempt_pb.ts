@@ -122,7 +122,7 @@ export type Attempt = Message<"earshot.attempts.v1.Attempt"> & {
 
   /**
    * Time at which the delivery was created, ISO 8601. No attempt is planned for more than 48 hours after this time.
-   * Empty: the same as `at`.
+   * Empty: the same as `at`. Always empty in the record of a disabled endpoint.
    *
    * @generated from field: string first_at = 17;
    */

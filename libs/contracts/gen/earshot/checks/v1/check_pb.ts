@@ -441,7 +441,7 @@ export type ListingObservation = Message<"earshot.checks.v1.ListingObservation">
   brand: string;
 
   /**
-   * Ids of brand and catalogue, if the search asked for exactly these.
+   * The ids of brands and of catalogues in the filters of the search.
    *
    * @generated from field: repeated string brand_ids = 11;
    */
@@ -574,7 +574,7 @@ export type Failure = Message<"earshot.checks.v1.Failure"> & {
   statusCode: number;
 
   /**
-   * ISO 8601: when the lane asks again; empty if at the next tick.
+   * ISO 8601: the search is not read again before this time. Empty: it is read again at the next tick.
    *
    * @generated from field: string retry_at = 4;
    */

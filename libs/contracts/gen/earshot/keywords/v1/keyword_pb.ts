@@ -283,7 +283,7 @@ export type Paused = Message<"earshot.keywords.v1.Paused"> & {
 
   /**
    * insufficient_credits: the credits that the account needs before the keyword can run. This is the price of the unpaid
-   * check; after the searches have changed, the highest price of a check of one of them.
+   * check; after a change of the keyword, the highest price of a first check of one of its searches.
    *
    * @generated from field: double credits_needed = 4;
    */

@@ -67,7 +67,8 @@ export type Lookup = Message<"earshot.lookups.v1.Lookup"> & {
   outcome: string;
 
   /**
-   * Number of found things, if the price counts them.
+   * Number of found things. For a semantic question: the number of its texts. For an analysis: the number of mentions
+   * with a result.
    *
    * @generated from field: int32 found = 8;
    */

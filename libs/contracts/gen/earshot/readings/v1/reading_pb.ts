@@ -236,7 +236,7 @@ export type ReadingAsked = Message<"earshot.readings.v1.ReadingAsked"> & {
   analysis: boolean;
 
   /**
-   * product-model, theme-sentiment, seller, duplicates, custom; empty: no bucket.
+   * product-model, theme-sentiment or custom; empty: the model is not asked for a bucket.
    *
    * @generated from field: string bucket_preset = 5;
    */
