@@ -41,6 +41,8 @@ export async function startMcp(env: NodeJS.ProcessEnv): Promise<McpUnderTest> {
       const client = new Client({ name: 'spec', version: '1' });
       const requestInit = { headers: { 'x-api-key': apiKey } };
       await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }));
+      // The SDK checks the answers of a tool with its output schema only after the agent has listed the tools.
+      await client.listTools();
       open.push(client);
       return client;
     },
@@ -62,9 +64,7 @@ export async function startMcp(env: NodeJS.ProcessEnv): Promise<McpUnderTest> {
   };
 }
 
-/**
- * Calls a tool. The SDK checks the answer with the tool's output schema only if this agent has listed the tools before.
- */
+/** Calls a tool. The SDK checks the answer with the tool's output schema. */
 export async function callTool(agent: Client, name: string, args: object = {}): Promise<Json> {
   const answer = await agent.callTool({ name, arguments: args as Record<string, unknown> });
   const [content] = answer.content as { text: string }[];

@@ -10,16 +10,16 @@ export function passwordTasks(scene: SignInScene): void {
       browser().post('/v1/auth/sign-up', { email: 'weak.password@example.org', password, code: 'AAAA' });
 
     it.each([
-      ['short', 'at least 10'],
-      ['x'.repeat(201), 'at most 200'],
-      ['\u{1F600}'.repeat(9), 'at least 10'],
-      ['qwertyuiop', 'try first'],
-      ['QWERTYuiop', 'try first'],
-      ['1234567890', 'try first'],
-      ['Weak.Password@example.org', 'try first'],
-      ['four words in a\0row', 'U+0000'],
-      ['x'.repeat(100_000), 'at most 200'],
-    ])('%j is refused with the reason [sessions.passwords]', async (password, reason) => {
+      ['a short text', 'short', 'at least 10'],
+      ['a text of 201 characters', 'x'.repeat(201), 'at most 200'],
+      ['nine emoji', '\u{1F600}'.repeat(9), 'at least 10'],
+      ['a row of keys', 'qwertyuiop', 'try first'],
+      ['a row of keys, partly in capitals', 'QWERTYuiop', 'try first'],
+      ['ten digits in their order', '1234567890', 'try first'],
+      ['the email address', 'Weak.Password@example.org', 'try first'],
+      ['a text with a null character', 'four words in a\0row', 'U+0000'],
+      ['a text of 100,000 characters', 'x'.repeat(100_000), 'at most 200'],
+    ])('that is %s is refused with the reason [sessions.passwords]', async (_, password, reason) => {
       const { status, body } = await signUp(password);
       expect([status, body.details]).toEqual([
         400,
