@@ -11,6 +11,7 @@ import type { Digest } from '#contracts';
 import { newId } from '#kernel';
 import type { Database } from '#postgres';
 import type { Json } from '#testing';
+import { observation, observe } from '../interface/observed-listings.js';
 import { call } from './installation.js';
 import { leavesOf } from './schema-paths.js';
 
@@ -92,6 +93,9 @@ export async function writeHostileFields(page: Page, { clickhouse, database }: S
       ...{ type: 'poll.failed', message: long('activity') },
     },
   ]);
+  const listing = { observed_at: now(), first_seen_at: now(), event: 'created' };
+  const hostileListing = { ...listing, keyword_id, market: hostile('market'), currency: hostile('currency') };
+  await observe(clickhouse, [observation(accountId, hostileListing)]);
   await writeEndpoint(database, accountId);
   await writeReport(database, accountId, keyword_id);
   return {

@@ -11,10 +11,7 @@ interface HostilePage {
 
 const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click();
 
-/**
- * Returns the pages that show texts of strangers. The page of Vinted prices is not in the list: its only texts of
- * strangers are names of keywords and currencies.
- */
+/** Returns the pages that show texts of strangers. */
 export const hostilePages = (ids: { keywordId: string; mentionId: string }): HostilePage[] => [
   {
     path: `feed?keyword=${ids.keywordId}&include=dropped&mention=${ids.mentionId}`,
@@ -48,6 +45,7 @@ export const hostilePages = (ids: { keywordId: string; mentionId: string }): Hos
     path: `answers?keyword=${ids.keywordId}`,
     fields: ['keyword', 'prompt', 'answer', 'cited', 'engine model', 'answer brand'],
   },
+  { path: `vinted?keyword=${ids.keywordId}`, fields: ['market', 'currency'] },
   {
     path: 'start',
     fields: ['found', 'poster'],
