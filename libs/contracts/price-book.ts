@@ -59,9 +59,9 @@ export function creditsPerAnalysedItem(): number {
   return book.creditsPerAnalysedItem;
 }
 
-/** Returns the price of a semantic question with this number of texts, in credits. */
-export function creditsOfQuestion(texts: number): number {
-  return book.creditsPerQuestion * texts;
+/** Returns the price of a search by meaning (`mode=semantic`), in credits. @param questions number of its `q` */
+export function creditsOfQuestion(questions: number): number {
+  return book.creditsPerQuestion * questions;
 }
 
 /** Returns the price of one source that answers a question of Explore, in credits. */

@@ -25,7 +25,7 @@ export interface DeliveryRead {
 export interface DeliveryFilter {
   keyword: string | undefined;
   watch: string | undefined;
-  /** Address without query and credentials: `displayUrl`. */
+  /** An address without query and credentials (`displayUrl`), or `channel:<id>`. */
   endpoint: string | undefined;
   state: (typeof DELIVERY_STATES)[number] | undefined;
   /** Kind of the target. */
@@ -54,8 +54,8 @@ export class DeliveryReads {
 
   /**
    * Returns deliveries, ordered by their first attempt, newest first. Returns up to one more than `limit`, so that the
-   * caller knows whether there is a next page. First reads the newest attempts, in the order of the table, and then
-   * earlier attempts until the page is full.
+   * caller knows whether there is a next page. The first query reads only the attempts of the newest deliveries. If the
+   * page is not full, the query is repeated with a larger limit.
    */
   async deliveries(
     accountId: string,
