@@ -181,9 +181,9 @@ export class EventStore {
 
   /**
    * Deletes every message of a subject (wildcards allowed), one by one, and overwrites its bytes. `streams.purge` with
-   * a filter would be one call. But nats-server 2.9.10 then drops the pending and retried messages of every wider
-   * consumer of the stream: 94 of 96 messages in one measurement, without a log line. It also leaves the bytes on the
-   * disk.
+   * a filter would be one call. But nats-server 2.9.10 then drops the pending and retried messages of every
+   * consumer whose own filter matches more subjects: 94 of 96 messages in one measurement, without a log line. It also
+   * leaves the bytes on the disk.
    * @param before only messages with a smaller sequence are deleted; default: all
    */
   async erase(stream: StreamName, subject: string, before = Infinity): Promise<void> {

@@ -4,7 +4,7 @@ import type { Tx } from '#postgres';
 /**
  * Requires that an address belongs to no account and no current member. A lock on the address makes concurrent sign-ups
  * wait for each other.
- * @param inAccount this account is allowed to have the address itself
+ * @param inAccount ignores the email address of this account, but not the addresses of its members
  * @throws Refusal `conflict`
  */
 export async function requireUnusedEmail(tx: Tx, email: string, inAccount?: string): Promise<void> {
@@ -14,5 +14,6 @@ export async function requireUnusedEmail(tx: Tx, email: string, inAccount?: stri
      UNION ALL SELECT 1 FROM members WHERE lower(email) = lower($1) AND removed_at IS NULL`,
     [email, inAccount ?? null],
   );
-  if (taken.length > 0) throw Refusal.conflict('an account with this email address already exists');
+  if (taken.length > 0)
+    throw Refusal.conflict('an account or a member with this email address already exists');
 }

@@ -10,7 +10,7 @@ const PriceStep = lazy(() => import('./price-step.js'));
 const LiveStep = lazy(() => import('./live-step.js'));
 const LOADING = <LoadingRows rows={1} height={320} />;
 
-/** Creates a keyword in four steps: name a brand, see a preview, see the price, start. */
+/** Creates a keyword in four steps: name a brand, see a preview, see the price and start, watch the first results. */
 export function Component() {
   const [step, setStep] = useState(0);
   const [plan, setPlan] = useState<Plan>(NO_PLAN);

@@ -87,7 +87,7 @@ export const AlertEventSchema: GenMessage<AlertEvent> = /*@__PURE__*/
   messageDesc(file_earshot_alerts_v1_alert, 1);
 
 /**
- * An episode began: the number of mentions in the window reached the rule's level.
+ * An episode began: the number of mentions in the window reached the number at which the rule or the spike alert fires.
  *
  * @generated from message earshot.alerts.v1.AlertFired
  */
@@ -200,7 +200,7 @@ export const AlertFiredSchema: GenMessage<AlertFired> = /*@__PURE__*/
   messageDesc(file_earshot_alerts_v1_alert, 2);
 
 /**
- * An episode ended: a whole window stayed below the level, or the rule or the spike alert was disabled or removed.
+ * An episode ended: a whole window stayed below this number, or the rule or the spike alert was disabled or removed.
  *
  * @generated from message earshot.alerts.v1.AlertEnded
  */

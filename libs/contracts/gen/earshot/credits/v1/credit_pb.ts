@@ -171,8 +171,8 @@ export type Charge = Message<"earshot.credits.v1.Charge"> & {
 
   /**
    * The price of the fact. If the balance was too low, the movement takes fewer credits than the price. This happens
-   * only if the reservation of the work has expired, or for readings in an installation without a language model, which
-   * have no reservation.
+   * if the reservation of the work has expired, if a pack expires or the plan becomes smaller during the work, or for
+   * readings in an installation without a language model, which have no reservation.
    *
    * @generated from field: double cost_credits = 8;
    */
