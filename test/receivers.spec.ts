@@ -78,14 +78,6 @@ describe.each(RECEIVERS)('the receiver in $language', ({ language, command, args
     expect(times('event-1')).toBe(1);
   });
 
-  it('handles an event once, even if several deliveries of it arrive at the same time', async () => {
-    const answers = await Promise.all(Array.from({ length: 8 }, () => deliver('event-8')));
-    expect(answers).toEqual(Array(8).fill(204));
-    await deliver('event-9');
-    await until('the events are handled', () => times('event-9') === 1);
-    expect(times('event-8')).toBe(1);
-  });
-
   it('refuses requests that are forged, changed, too old, from the future, unsigned, or signed only with the old header', async () => {
     expect(await deliver('forged-1', { secrets: [OLD_SECRET] })).toBe(400);
     expect(await deliver('forged-2', { sent: '{"id":"forged-2","type":"x"}' })).toBe(400);

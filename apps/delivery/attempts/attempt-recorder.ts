@@ -68,7 +68,7 @@ export class AttemptRecorder {
   /** Records that events are not sent, and why. Otherwise users would believe that the events were delivered. */
   async giveUp(deliveries: readonly GivenUp[]): Promise<void> {
     if (deliveries.length === 0) return;
-    await this.publishGivenUp(deliveries);
+    await this.publishGivenUp(deliveries, 'unsent');
     const pending = deliveries.filter((one) => one.pending);
     if (pending.length === 0) return;
     await this.database.transaction(async (tx) => {
@@ -142,7 +142,7 @@ export class AttemptRecorder {
       unsent.push(...waiting.map((one) => ({ ...one, reason: DISABLED })));
       await this.store.publishAll([disabledMessage(disabled)]);
     }
-    await this.publishGivenUp(unsent);
+    await this.publishGivenUp(unsent, 'given_up');
     return unsent;
   }
 
@@ -176,11 +176,16 @@ export class AttemptRecorder {
     const reason = `not sent: the channel is disabled (${why})`;
     await this.database.transaction(async (tx) => {
       const waiting = await dropWaitingAt(tx, accountId, endpoint);
-      await this.publishGivenUp(waiting.map((one) => ({ ...one, reason, channelKind })));
+      const givenUp = waiting.map((one) => ({ ...one, reason, channelKind }));
+      await this.publishGivenUp(givenUp, 'given_up');
     });
   }
 
-  private async publishGivenUp(deliveries: readonly GivenUp[]): Promise<void> {
+  /** @param outcome `given_up` for deliveries that waited for a destination that is disabled now */
+  private async publishGivenUp(
+    deliveries: readonly GivenUp[],
+    outcome: 'given_up' | 'unsent',
+  ): Promise<void> {
     const at = Date.now();
     const nothing = { at, durationMs: 0, statusCode: 0, delivered: false, nextAt: undefined };
     await this.store.publishAll(
@@ -189,7 +194,7 @@ export class AttemptRecorder {
         () => 0,
       ),
     );
-    metrics.deliveries.add(deliveries.length, { outcome: 'unsent' });
+    metrics.deliveries.add(deliveries.length, { outcome });
   }
 }
 

@@ -291,6 +291,26 @@ describe('a POST with an Idempotency-Key', () => {
     expect(commands).toEqual([]);
   });
 
+  it('runs again as the same command if a keyword of the account was purged while it ran, because its answer can contain texts of the keyword', async () => {
+    const { post } = gateway();
+    handle = async () => {
+      await database.query('INSERT INTO purged_keywords (keyword_id, account_id) VALUES ($1, $2)', [
+        newId(),
+        accountId,
+      ]);
+      return { text: 'of a purged mention' };
+    };
+    await post('k');
+    const stored = await database.query(
+      'SELECT status, body FROM idempotency_records WHERE account_id = $1',
+      [accountId],
+    );
+    expect(stored).toEqual([{ status: null, body: null }]);
+    handle = () => ({ text: 'of the other mentions' });
+    expect((await post('k')).text).toBe(JSON.stringify({ text: 'of the other mentions' }));
+    expect(new Set(commands).size).toBe(1);
+  });
+
   it('can have a key of 255 characters [limits.key-length]', async () => {
     expect((await gateway().post('x'.repeat(255))).status).toBe(200);
   });

@@ -37,7 +37,7 @@ export class McpSpending {
   }
 
   /**
-   * Runs work that costs up to this many credits. The unused part is released. If the work throws a Refusal, everything
+   * Runs work that costs up to this many credits. The unused part is released. If the work is refused, everything
    * is released; after another error, nothing. Work without a cost is not counted.
    * @param costOf the cost in credits, from the result. Default: the whole amount
    * @throws Refusal `not-covered` `MCP_SPEND_LIMIT` before the work begins
@@ -58,7 +58,7 @@ export class McpSpending {
       cost = Math.ceil(costOf(result));
       return result;
     } catch (error) {
-      if (error instanceof Refusal) cost = 0;
+      if (isRefusal(error)) cost = 0;
       throw error;
     } finally {
       if (cost < max) await this.release(this.database.manager, key.id, day, max - cost);
@@ -85,7 +85,7 @@ export class McpSpending {
     try {
       return await work();
     } catch (error) {
-      isRefused = error instanceof Refusal;
+      isRefused = isRefusal(error);
       throw error;
     } finally {
       await this.end(id, isRefused);
@@ -170,4 +170,9 @@ async function spentToday(tx: Tx, keyId: string): Promise<number> {
     [keyId],
   );
   return row?.credits ?? 0;
+}
+
+/** Returns whether the error shows that nothing was charged. After `unavailable`, the outcome is unknown. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Refusal && error.kind !== 'unavailable';
 }

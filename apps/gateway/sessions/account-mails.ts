@@ -76,10 +76,15 @@ export class AccountMails implements Loop {
 
   private async send(row: Row): Promise<void> {
     const { mail_id: mailId, kind, attempts } = row;
-    const reason = await this.attempt(row).catch((error: unknown) => {
-      // An outage ends some time, but every other error can come back at each attempt.
-      if (attempts < MAX_ATTEMPTS || refusalFor(error).kind === 'unavailable') throw error;
-      return refusalFor(error).message;
+    const reason = await this.attempt(row).catch(async (error: unknown) => {
+      const { kind: failure, message } = refusalFor(error);
+      // An outage ends some time, so this attempt does not count. Every other error can come back at each attempt.
+      if (failure === 'unavailable')
+        await this.database.query('UPDATE account_mails SET attempts = attempts - 1 WHERE mail_id = $1', [
+          mailId,
+        ]);
+      if (attempts < MAX_ATTEMPTS || failure === 'unavailable') throw error;
+      return message;
     });
     if (reason !== undefined && attempts < MAX_ATTEMPTS) return;
     if (reason !== undefined) this.log.error({ kind, reason }, 'a mail about an account was given up');

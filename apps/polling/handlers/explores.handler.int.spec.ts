@@ -63,6 +63,24 @@ describe('the start of an Explore', () => {
     expect(await reservationsOf(accountId)).toBe(SOURCES.length);
     expect(await handler.start(command)).toMatchObject({ id: command.commandId });
     expect(await reservationsOf(accountId)).toBe(SOURCES.length);
+    // The first attempt has written no row, because its transaction was rolled back.
+    const rows: unknown[] = await stores.database.query(
+      'SELECT 1 FROM explore_sources WHERE explore_id = $1',
+      [command.commandId],
+    );
+    expect(rows.length).toBe(SOURCES.length);
+  });
+
+  it('keeps no reservation if the request was certainly not stored', async () => {
+    class BrokenStore extends EventStore {
+      override append(): Promise<number> {
+        return Promise.reject(new Outage('NATS', new Error('not sent')));
+      }
+    }
+    const accountId = await account(100);
+    const broken = new ExploresHandler(stores.database, new BrokenStore(stores.bus));
+    await expect(broken.start(explore(accountId))).rejects.toThrow(Outage);
+    expect(await reservationsOf(accountId)).toBe(0);
   });
 
   it('keeps no reservation if it is refused', async () => {

@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { Controller, Inject } from '@nestjs/common';
 import { creditsPerExploredSource, MadeSchema, PRICE_BOOK_VERSION, type StartExplore } from '#contracts';
-import { release, reserve } from '#credits';
+import { release, reserve, type OwnReservation, type Reservation } from '#credits';
 import type { EventStore } from '#event-store';
 import { exploredIdOf, Refusal } from '#kernel';
 import { COMMANDS } from '#messaging';
@@ -31,8 +31,6 @@ export class ExploresHandler {
    */
   @CommandPattern(COMMANDS.startExplore)
   async start({ commandId: exploreId, accountId, sources, ...asked }: StartExplore) {
-    if (await this.decisions.isRequested(accountId, exploreId)) return create(MadeSchema, { id: exploreId });
-    const { question, market, limit, terms, feedUrls } = asked;
     const credits = creditsPerExploredSource();
     // The Explore is the holder of the reservation of each source until this source has ended.
     const reservations = sources.map((source) => ({
@@ -42,22 +40,9 @@ export class ExploresHandler {
       lifetimeSeconds: EXPLORE_RESERVED_SECONDS,
       holder: exploreId,
     }));
-    const { shortages, unopened } = await reserve(this.database, reservations);
-    const giveUp = async (error: unknown): Promise<never> => {
-      // After any other error, the request is possibly stored. Then the Explore needs the reservations.
-      if (error instanceof Refusal) await release(this.database, reservations);
-      throw error;
-    };
-    if (unopened.size > 0)
-      await giveUp(Refusal.unavailable('the account’s ledger is not open yet; try again'));
-    const [shortage] = shortages.values();
-    if (shortage)
-      await giveUp(
-        Refusal.insufficientCredits(
-          credits * sources.length,
-          shortage.available + credits * (sources.length - shortages.size),
-        ),
-      );
+    const isStored = () => this.decisions.isRequested(accountId, exploreId);
+    if (!(await isStored())) await this.reserve(reservations);
+    const { question, market, limit, terms, feedUrls } = asked;
     await this.decisions
       .decide({ accountId, exploreId, commandId: exploreId }, async (tx) => ({
         kind: 'request',
@@ -66,8 +51,26 @@ export class ExploresHandler {
         priceBookVersion: PRICE_BOOK_VERSION,
         running: await runningOf(tx, accountId, exploreId),
       }))
-      .catch(giveUp);
+      .catch(async (error: unknown) => {
+        // An Explore that is stored needs its reservations. If the store does not answer, the Explore is possibly stored.
+        if (!(await isStored().catch(() => true))) await release(this.database, reservations);
+        throw error;
+      });
     return create(MadeSchema, { id: exploreId });
+  }
+
+  /** @throws Refusal; then nothing stays reserved */
+  private async reserve(reservations: readonly (Reservation & OwnReservation)[]): Promise<void> {
+    const { shortages, unopened } = await reserve(this.database, reservations);
+    const [shortage] = shortages.values();
+    if (unopened.size === 0 && !shortage) return;
+    await release(this.database, reservations);
+    if (!shortage) throw Refusal.unavailable('the account’s ledger is not open yet; try again');
+    const credits = creditsPerExploredSource();
+    throw Refusal.insufficientCredits(
+      credits * reservations.length,
+      shortage.available + credits * (reservations.length - shortages.size),
+    );
   }
 }
 

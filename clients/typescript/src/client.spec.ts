@@ -288,12 +288,29 @@ describe('`stream`', () => {
   });
 
   it('throws an error of `onOpen` to the caller, and closes the connection', async () => {
-    const { seen } = await start(events('id: begin\n\n', false));
+    let closed: Promise<void> | undefined;
+    const { seen } = await start((request, response, body) => {
+      closed = new Promise((resolve) => response.on('close', resolve));
+      events('id: begin\n\n', false)(request, response, body);
+    });
     const fail = () => {
       throw new Error('not stored');
     };
     await expect(client.stream({}, { onOpen: fail }).next()).rejects.toThrow('not stored');
+    await closed;
     expect(seen).toHaveLength(1);
+  });
+
+  it('reports a mention that is not JSON as a loss, and continues after it', async () => {
+    await start(
+      events('id: a\nevent: mention\ndata: {"id":\n\n', false),
+      events('id: b\nevent: mention\ndata: {"id":"2"}\n\n', false),
+    );
+    const losses: unknown[] = [];
+    const stream = client.stream({}, { onReconnect: (error) => losses.push(error) });
+    expect((await stream.next()).value).toEqual({ id: 'b', mention: { id: '2' } });
+    expect(losses).toEqual([new EarshotConnectionError('the mention a cannot be read')]);
+    await stream.return();
   });
 
   it('keeps its connection while the caller works on a mention for longer than the server may be silent', async () => {

@@ -58,10 +58,14 @@ export async function* mentionStream(
         if (!isOpen) onOpen?.(event === 'mention' ? last : id);
         isOpen = true;
         last = id;
-        if (event === 'mention') yield { id, mention: JSON.parse(data) as StreamedMention['mention'] };
+        if (event !== 'mention') continue;
+        const mention = parsed(data);
+        if (mention === undefined) break;
+        yield { id, mention };
       }
       signal?.throwIfAborted();
-      const error = next.value;
+      // The stream continues after a mention that cannot be read, so that it does not fail at this mention for ever.
+      const error = next.done ? next.value : new EarshotConnectionError(`the mention ${last} cannot be read`);
       if (error instanceof EarshotError && !isTemporary(error)) throw error;
       onReconnect?.(error);
       const { retryAfterSeconds = 0 } = error instanceof EarshotError ? error : {};
@@ -116,6 +120,15 @@ async function* connection(
   } finally {
     clearTimeout(timer);
     ended.abort();
+  }
+}
+
+/** Returns undefined for a text that is not JSON. */
+function parsed(data: string): StreamedMention['mention'] | undefined {
+  try {
+    return JSON.parse(data) as StreamedMention['mention'];
+  } catch {
+    return undefined;
   }
 }
 

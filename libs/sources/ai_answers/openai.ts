@@ -35,7 +35,7 @@ function read(body: unknown): Turn {
     .filter(({ type, phase }) => type === 'message' && phase !== 'commentary')
     .flatMap(({ content }) => listOf(content) ?? [])
     .map((content) => recordOf(content) ?? {});
-  const text = contents.map(({ text: value, refusal }) => textIn(value ?? refusal)).join('');
+  const text = contents.map(({ text: value, refusal }) => textIn(value) || textIn(refusal)).join('');
   if (text.trim() === '') throw unknownAnswer('openai', 'a message with a text');
   const searches = output
     .filter(({ type }) => type === 'web_search_call')

@@ -1,4 +1,4 @@
-import { recordOf, textOf, unknownShape } from '../shared/shape.js';
+import { cleanText, recordOf, textOf, unknownShape } from '../shared/shape.js';
 import { UpstreamError } from '../source.js';
 import type { Citation, Engine } from './answer.js';
 
@@ -57,5 +57,5 @@ function named(reason: string): string {
  * because the spaces between two citations belong to the answer.
  */
 export function textIn(value: unknown): string {
-  return textOf(value) ?? (typeof value === 'string' ? value : '');
+  return typeof value === 'string' ? cleanText(value) : '';
 }

@@ -27,8 +27,7 @@ export class CoverageController {
     const id = pathId(given, 'keyword');
     const query = new QueryReader(raw);
     const now = Date.now();
-    const { from, to: until = new Date(now) } = query.span('since', 'until');
-    const requestedSince = from ?? new Date(until.getTime() - WINDOW_MS);
+    const { from: requestedSince, to: until = new Date(now) } = query.window('since', 'until', WINDOW_MS);
     if (until.getTime() - requestedSince.getTime() > MAX_WINDOW_MS)
       query.fault('since', 'must be at most 90 days before until');
     query.finish();

@@ -18,8 +18,7 @@ export class CreditUsageController {
   async usage(@From() { accountId }: Caller, @Query() raw: RawQuery) {
     const query = new QueryReader(raw);
     const group = query.one('group', USAGE_GROUPS);
-    const { from, to: until = new Date() } = query.span('since', 'until');
-    const since = from ?? new Date(until.getTime() - WINDOW_DAYS * DAY_MS);
+    const { from: since, to: until = new Date() } = query.window('since', 'until', WINDOW_DAYS * DAY_MS);
     if (until.getTime() - since.getTime() > MAX_DAYS * DAY_MS)
       query.fault('since', `must be at most ${MAX_DAYS} days before until`);
     query.finish();

@@ -15,7 +15,7 @@ import {
 
 const BUCKET_SECONDS = { hour: 3600, day: 86_400 } as const;
 /** The default window before `until`, by bucket. */
-const WINDOW_SECONDS = { hour: 86_400, day: 30 * 86_400 } as const;
+const WINDOW_MS = { hour: 86_400_000, day: 30 * 86_400_000 } as const;
 /** Maximum number of buckets of each group in a response: one bucket for each hour of 100 days. */
 const MAX_BUCKETS = 2400;
 /** Maximum number of rows in a response: the buckets of all groups. */
@@ -31,8 +31,7 @@ export class MentionSeriesController {
     const query = new QueryReader(raw);
     const bucket = query.one('bucket', SERIES_BUCKETS) ?? 'day';
     const group = query.one('group', SERIES_GROUPS);
-    const { from, to: until = new Date() } = query.span('since', 'until');
-    const since = from ?? new Date(until.getTime() - WINDOW_SECONDS[bucket] * 1000);
+    const { from: since, to: until = new Date() } = query.window('since', 'until', WINDOW_MS[bucket]);
     if (since > until) query.fault('since', 'must not be later than until');
     const filter = readMentionFilter(query, { buckets: false });
     const starts = bucketsOf(since, until, BUCKET_SECONDS[bucket]);
@@ -53,8 +52,7 @@ export class MentionSeriesController {
     const query = new QueryReader(raw);
     const by = query.one('by', TOP_FIELDS) ?? 'author';
     const limit = query.integer('limit', 1, 100, 10);
-    const { from, to: until = new Date() } = query.span('since', 'until');
-    const since = from ?? new Date(until.getTime() - WINDOW_SECONDS.day * 1000);
+    const { from: since, to: until = new Date() } = query.window('since', 'until', WINDOW_MS.day);
     if (since > until) query.fault('since', 'must not be later than until');
     const filter = readMentionFilter(query);
     query.finish();
