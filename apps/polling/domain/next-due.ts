@@ -10,10 +10,10 @@ export function nextTick(nowMs: number, intervalMs: number, phaseMs: number): nu
 }
 
 /**
- * Returns the phase of a search, from which its ticks are computed: the phase of an interval is this number modulo the
- * interval. Searches that share requests (feeds) have the same phase, so they are due at the same time. All other
- * searches are spread over their interval. The same search always has the same phase. So each tick of an interval is
- * also a tick of every interval that divides this interval.
+ * Returns the origin of a search: the number from which its ticks are computed. The phase of an interval is the origin
+ * modulo the interval. Searches that share requests (feeds) have the same origin, so they are due at the same time. All
+ * other searches are spread over their interval. The same search always has the same origin. So each tick of an interval
+ * is also a tick of every interval that divides this interval.
  * @param commonGrid whether all searches of the source have the same ticks
  */
 export function originOf(searchKey: string, commonGrid: boolean): number {
@@ -27,7 +27,7 @@ export function originOf(searchKey: string, commonGrid: boolean): number {
  * watches on a search cause no more requests. The watch's own ticks do not move, so the watch has as many checks as it
  * would have alone.
  * @param minIntervalMs the shortest interval of all watches on the search
- * @param origin phase of the search: see `originOf`
+ * @param origin of the search: see `originOf`
  */
 export function nextDue(nowMs: number, intervalMs: number, minIntervalMs: number, origin: number): number {
   const tick = nextTick(nowMs, intervalMs, origin % intervalMs);

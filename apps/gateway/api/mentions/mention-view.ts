@@ -107,10 +107,7 @@ export function whyView(row: MentionRow) {
   };
 }
 
-/**
- * Returns how each reading was made, and its result. Relevance, language and story are read even for keywords without
- * analysis.
- */
+/** Returns how each reading was made, and its result (`resultOf`). A story has no record. */
 function readingsOf(row: MentionRow) {
   const records = JSON.parse(row.readings || '[]') as {
     kind: string;
@@ -131,7 +128,7 @@ function readingsOf(row: MentionRow) {
   }));
 }
 
-/** Returns the value of a reading, before corrections. */
+/** Returns the value of a reading, before corrections; null for `co_brands`, which the mention itself contains. */
 function resultOf(kind: string, row: MentionRow): unknown {
   switch (kind) {
     case 'language':
