@@ -77,7 +77,7 @@ export function decide(command: ChannelCommand, state: ChannelState): ChannelEve
     case 'disable': {
       const { reason, failures, lastStatusCode, version } = command;
       if (state.status !== 'live' || state.isDisabled) return [];
-      // The user has changed the config during the attempt.
+      // The config has changed during the attempt, or its secret was encrypted again.
       if (configVersion(state.config) !== version) return [];
       return [event({ case: 'disabled', value: { reason, failures, lastStatusCode } })];
     }

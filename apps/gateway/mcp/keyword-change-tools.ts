@@ -18,7 +18,7 @@ const body = z
       .array(z.looseObject({}))
       .optional()
       .describe(
-        'Required: [{source: "hackernews", enabled: true}, …]; list_keywords and the resource earshot://sources contain the ids of sources',
+        'Required: [{source: "hackernews", enabled: true}, …]; the resource earshot://sources contains the ids of sources',
       ),
   })
   .describe(
@@ -26,10 +26,14 @@ const body = z
   );
 
 const price = {
-  monthly_credits: z.number().describe('Credits that the keyword costs in 30 days'),
+  monthly_credits: z
+    .number()
+    .describe('Credits that the checks of the keyword cost in 30 days. Readings of mentions cost extra'),
   first_scan_credits: z
     .number()
-    .describe('Maximum number of credits that the first scan costs, in addition to monthly_credits'),
+    .describe(
+      'Maximum number of credits that the first scan costs, in addition to monthly_credits. Readings of mentions cost extra',
+    ),
 };
 
 const estimate = tool({
@@ -72,7 +76,7 @@ const create = tool({
   name: 'create_keyword',
   title: 'Create a keyword',
   description:
-    'Creates a keyword. Its checks then cost credits: in a month, the monthly_credits of its estimate. Needs the estimate_token that estimate_keyword returned for the same body. The same token creates only one keyword, even if it is sent several times. The keyword’s credits of one day and its start_credits (the first check, or the first scan, of each search) count towards the daily limit of the API key.',
+    'Creates a keyword. Its checks then cost credits: in a month, the monthly_credits of its estimate. Needs the estimate_token that estimate_keyword returned for the same body. The same token creates only one keyword, even if it is sent several times. The keyword’s credits of one day and those of its start (the first check, or the first scan, of each search; startCredits of the estimate) count towards the daily limit of the API key.',
   input: z.strictObject({ keyword: body, estimate_token: z.string().optional().describe('Required') }),
   output: z.object({ keyword: z.looseObject({ id: z.string(), name: z.string() }), ...price }),
   effects: CHANGES,
@@ -99,7 +103,7 @@ const change = tool({
   name: 'update_keyword',
   title: 'Change a keyword',
   description:
-    'Changes the given fields of a keyword; null removes the value of a field. Searches whose criteria change start over (reset_searches). The answer contains the price before and after the change. These credits count towards the daily limit of the API key: the first check of each search that starts over or is enabled again; the first check, or the first scan, of each new search; and, for one day, the credits by which the price rises. If the estimate of a change is refused, the change is not made.',
+    'Changes the given fields of a keyword; null removes the value of a field. Searches whose criteria change start over (reset_searches). The answer contains the price before and after the change. These credits count towards the daily limit of the API key: the first check of each search that starts over or is enabled again; the first check, or the first scan, of each new search; and one thirtieth of the credits by which the monthly price rises. If the estimate of a change is refused, the change is not made.',
   input: z.strictObject({
     id: keywordId,
     changes: z.looseObject({}).describe('Fields of the keyword, in snake_case or camelCase'),

@@ -25,7 +25,7 @@ export interface LinearSettings {
 
 /**
  * Trains a model by multinomial logistic regression with stochastic gradient descent. The penalty of squared weights
- * (L2) shrinks all rows by one common factor, which is applied at the end.
+ * (L2) shrinks all weights at each step, by one common factor. The factor is multiplied into the weights only at the end.
  */
 export function trainLinear(examples: readonly Example[], settings: LinearSettings): LinearModel {
   const { rows, epochs, rate, l2 } = settings;
