@@ -12,6 +12,7 @@ import {
   claimReplays,
   countsOf,
   endTurn,
+  LostReplay,
   PURGED,
   claimStateOf,
   type ClaimedReplay,
@@ -25,7 +26,7 @@ const AT_ONCE = 8;
 const TURN_EVENTS = 50;
 /** Number of events in one query of the index. */
 const PAGE = 2000;
-/** How long a replay waits for events that are not in the index yet. */
+/** How long a replay waits before it checks again whether the index contains its events. */
 const NOT_INDEXED_YET_MS = 500;
 /** How long a replay waits before it counts its pending retries again. */
 const RETRIES_LOOK_MS = 1000;
@@ -75,12 +76,14 @@ export class ReplayLoop implements Loop {
     const claimed = free > 0 ? await claimReplays(this.database, free) : [];
     for (const replay of claimed) {
       const turn = arriveWith('replay', SpanKind.INTERNAL, {}, () => this.turn(replay, signal))
-        .catch((error: unknown) =>
+        .catch((error: unknown) => {
+          // The replay has ended meanwhile, or another replica has it.
+          if (error instanceof LostReplay) return;
           this.log.error(
             { err: error, replayId: replay.replayId },
             'a turn of a replay failed; it is repeated',
-          ),
-        )
+          );
+        })
         .finally(() => this.underWay.delete(turn));
       this.underWay.add(turn);
     }

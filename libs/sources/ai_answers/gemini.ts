@@ -22,7 +22,7 @@ export const gemini: EngineApi = {
   url: (model) =>
     `https://generativelanguage.googleapis.com/v1beta/models/${encodeURIComponent(model)}:generateContent`,
   headers: (token) => ({ 'x-goog-api-key': token }),
-  // The API has no parameter for the place of the person who asks.
+  // The web search of the API has no parameter for the country of the person who asks.
   body: ({ prompt }) => ({
     contents: [{ role: 'user', parts: [{ text: prompt }] }],
     tools: [{ google_search: {} }],
