@@ -28,7 +28,7 @@ import { plot } from './soak/plot.js';
 import { trendOf, type Point } from './soak/trend.js';
 
 helpWanted(`
-Usage: node dist/bench/soak.js [--minutes 30] [--load 10] [--run-in 0] [--run-in-load 40] [--plot FILE.svg]
+Usage: node dist/bench/soak.js [--minutes 30] [--load 10] [--run-in 20] [--run-in-load 40] [--plot FILE.svg]
          [--samples FILE.csv] [--from FILE.csv]
 
 Starts the demo in a temporary directory and sends it --load requests each second, of fifteen kinds (reads, estimates,
@@ -233,7 +233,7 @@ function mainLine({ rss, pss }: { rss: Point[]; pss: Point[] }): Point[] {
   return pss.length > 0 ? pss : rss;
 }
 
-/** Returns the samples after the run-in. Samples of the run-in have negative minutes. */
+/** Returns the samples from minute 0. The samples of the run-in have negative minutes, except its last sample. */
 function withoutRunIn(series: Series): Series {
   const measured = (points: readonly Point[]) => points.filter(({ minute }) => minute >= 0);
   return new Map(
@@ -270,7 +270,7 @@ function report(all: Series): void {
     writeFileSync(
       PLOT,
       plot(
-        `Memory of the demo at ${PER_SECOND} requests a second`,
+        EARLIER ? 'Memory of the demo' : `Memory of the demo at ${PER_SECOND} requests a second`,
         new Map([...series].map(([name, lines]) => [name, mainLine(lines)])),
       ),
     );

@@ -157,7 +157,7 @@ describe.each([
     expect(replayable.body.data).toHaveLength(1);
   }, 240_000);
 
-  it('reports a source that answers 429, charges nothing, and sends requests again after Retry-After', async () => {
+  it('reports and does not charge a check that the source answers with 429, and sends requests again after Retry-After', async () => {
     const { simulator } = stage;
     const { api } = await openCustomer(stage, programs[0]?.url ?? '');
     const keyword = await watchKeyword(api, {
@@ -175,7 +175,7 @@ describe.each([
     expect(failed.message).toContain('429');
     simulator.world.publish('bluesky', { text: 'a quiet lantern at last' });
     await until(
-      'the next check finds the missed item',
+      'a later check finds the new item',
       async () => {
         const { body } = await api.get('/v1/mentions');
         return body.data.length === 1;

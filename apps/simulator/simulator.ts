@@ -152,8 +152,8 @@ function readForms(app: FastifyInstance): void {
 }
 
 /**
- * Removes `.json` from the end of Reddit's paths, where clients can add it. Paths of feeds, and search terms, can also
- * end in `.json`; they do not change.
+ * Removes `.json` from the end of Reddit's paths of posts and searches, where clients can add it. Paths of feeds, and
+ * search terms, can also end in `.json`; they do not change.
  */
 function withoutJsonSuffix(url: string): string {
   return url.startsWith('/r/') || url.startsWith('/comments/') || url.startsWith('/search')
@@ -170,7 +170,8 @@ function lineOf({ hook, type, body, verified, verdict, status, headers }: Delive
 
 /** Returns one line about a message of a channel. */
 function messageLine({ service, to, status, fault, text }: ReceivedMessage): string {
-  const result = fault ? `✗ ${fault}` : status < 300 ? '✓' : `✗ answered ${status}`;
+  const answer = status === 0 ? 'nothing' : status;
+  const result = fault ? `✗ ${fault}` : status >= 200 && status < 300 ? '✓' : `✗ answered ${answer}`;
   const words = text.replace(/\s+/g, ' ').trim();
   return `${result} ${service} → ${to}: "${words.length > 80 ? `${words.slice(0, 79)}…` : words}"`;
 }

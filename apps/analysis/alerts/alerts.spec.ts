@@ -75,7 +75,7 @@ describe('the level of a spike alert', () => {
     expect([threshold('high'), threshold('medium'), threshold('low')]).toEqual([116, 122, 133]);
   });
 
-  it('exists only if 24 hours are known [alerts.spike-history]', () => {
+  it('exists only if the needed number of hours is known [alerts.spike-history]', () => {
     expect(levelOf(SPIKE, hours(23, 4), 24, 1)).toBeUndefined();
     expect(levelOf(SPIKE, hours(24, 4), 24, 1)).toBeDefined();
   });
@@ -169,8 +169,8 @@ describe('a spike alert', () => {
           const at = 24 * 20 + Math.floor(random() * 24);
           const inBurst = (count: BinCount) => Math.floor((count.at - START) / HOUR_MS) === at;
           // The burst is not random, because a random count can be too small for a burst. The burst is large, because
-          // the level depends on only two earlier weeks here. If these weeks have 0 and 4 mentions, 26 mentions do not
-          // reach the level.
+          // the level depends here on only the same hour of two earlier weeks. If these hours have 0 and 4 mentions, 26
+          // mentions do not reach the level.
           const burst = [
             ...noise.filter((count) => !inBurst(count)),
             ...hourly(at + 1, (hour) => (hour === at ? 10 * rate + 100 : 0)),

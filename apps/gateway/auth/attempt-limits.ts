@@ -88,7 +88,10 @@ export class AttemptLimits {
           await this.database.query('DELETE FROM auth_attempts WHERE attempt_id = $1', [id]);
         },
       };
-    this.log.warn({ kind, network }, 'too many attempts; refused for some minutes');
+    this.log.warn(
+      { kind, network, seconds },
+      'too many attempts; the next one is allowed after these seconds',
+    );
     void reply.header('retry-after', seconds);
     throw new Refusal('too-many', 'TOO_MANY_REQUESTS', `too many attempts; try again in ${seconds} s`);
   }

@@ -13,6 +13,13 @@ describe('encodings of feeds', () => {
   const titleOf = (bytes: Buffer, contentType?: string) =>
     parseFeedAnswer(bytes, { feedUrl: FEED_URL, url: FEED_URL, contentType }).items[0]?.title;
 
+  /** Returns the feed with 日本 in ISO-2022-JP in place of the title X. */
+  const japanese = (feed: string) => {
+    const [before = '', after = ''] = feed.split('X</title>');
+    const word = Buffer.from('1b2442467c4b5c1b2842', 'hex');
+    return Buffer.concat([Buffer.from(before), word, Buffer.from(`</title>${after}`)]);
+  };
+
   it.each([
     ['UTF-8 without a declaration', Buffer.from(feedIn(words)), undefined, words],
     [
@@ -46,6 +53,8 @@ describe('encodings of feeds', () => {
       'a/b; charset=utf-8',
       russian,
     ],
+    ['ISO-2022-JP, declared by the file', japanese(feedIn('X', 'iso-2022-jp')), undefined, '日本'],
+    ['ISO-2022-JP, declared by the server', japanese(feedIn('X')), 'a/b; charset=ISO-2022-JP', '日本'],
     ['koi8-r without a declaration', iconv.encode(feedIn(russian), 'koi8-r'), undefined, russian],
     [
       'windows-1252, declared as Latin-1',

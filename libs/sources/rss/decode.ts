@@ -21,25 +21,23 @@ const SAMPLE_BYTES = 65_536;
 
 /**
  * Decodes the text of a feed. The encoding is the first of these that applies: 1. UTF-8 or UTF-16 if the first bytes
- * show it; 2. a declared ISO-2022 or HZ encoding; 3. UTF-8 if almost all characters beyond ASCII are valid UTF-8, even
- * if another encoding is declared, because declarations are often wrong; 4. the charset of the HTTP header, and 5. the
+ * show it; 2. ISO-2022-JP if it is declared; 3. UTF-8 if almost all characters beyond ASCII are valid UTF-8, even if
+ * another encoding is declared, because declarations are often wrong; 4. the charset of the HTTP header, and 5. the
  * declaration in the file, each unless it is UTF-8, UTF-16 or UTF-32; 6. a detected encoding.
  */
 export function decodeFeed(bytes: Uint8Array, contentType: string | undefined): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const fromFirstBytes = encodingOfFirstBytes(buffer);
   if (fromFirstBytes !== undefined) return iconv.decode(buffer, fromFirstBytes);
-  const headerCharset = supportedEncoding(/charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType ?? '')?.[1]);
-  const declared = supportedEncoding(declarationOf(buffer));
+  const labels = [/charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType ?? '')?.[1], declarationOf(buffer)];
+  // The bytes of ISO-2022-JP are ASCII, so only the declaration identifies it. iconv-lite cannot decode it.
+  if (labels.some((label) => /^(cs)?iso-?2022-?jp$/i.test(label ?? '')))
+    return new TextDecoder('iso-2022-jp').decode(buffer);
   const utf8 = buffer.toString('utf8');
-  // ISO-2022 and similar encodings look like plain ASCII, so only the declaration identifies them.
-  const escapeSequenceEncoding = [headerCharset, declared].find(
-    (name) => name !== undefined && /^(iso-?2022|hz)/i.test(name),
-  );
-  if (escapeSequenceEncoding === undefined && isUtf8(utf8)) return utf8;
-  const declaredEncoding = [escapeSequenceEncoding, headerCharset, declared].find(
-    (name) => name !== undefined && !/^utf-?(8|16|32)/i.test(name),
-  );
+  if (isUtf8(utf8)) return utf8;
+  const declaredEncoding = labels
+    .map(supportedEncoding)
+    .find((name) => name !== undefined && !/^utf-?(8|16|32)/i.test(name));
   return iconv.decode(buffer, declaredEncoding ?? detectEncoding(buffer));
 }
 

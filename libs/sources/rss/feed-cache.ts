@@ -43,7 +43,7 @@ const MAX_WAIT_MS = 15 * 60_000;
  */
 const MIN_SHARED_MS = 5_000;
 
-/** The state of feeds by address, shared by all searches and accounts. The state is kept in the source's session. */
+/** The state of feeds by address, in memory (`session` of the context). All searches and accounts share it. */
 export class FeedCache {
   private readonly failedFeeds: LRUCache<string, FeedFailure>;
   private readonly answers: LRUCache<string, CachedFeed>;

@@ -24,14 +24,14 @@ export function RulesSection({ keywordId, wasTried }: { keywordId: string | unde
       lead={
         keywordId ? (
           <>
-            Rules run in order on each new mention. The{' '}
+            Rules about a mention run in order on each new mention. The{' '}
             <Anchor component={Link} to={`/keywords/${keywordId}/rules`} underline="always">
               page of the rules
             </Anchor>{' '}
             shows in a backtest how often the rules would have fired.
           </>
         ) : (
-          'Rules run in order on each new mention. A backtest is possible once the keyword exists: it applies the rules to the mentions that the keyword has found.'
+          'Rules about a mention run in order on each new mention. A backtest is possible once the keyword exists: it applies the rules to the mentions that the keyword has found.'
         )
       }
     >

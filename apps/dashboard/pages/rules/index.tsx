@@ -28,7 +28,7 @@ export function Component() {
     <Page
       title="Rules and alerts"
       back={{ to: `/keywords/${id}`, label: query.data?.keyword.name ?? 'Keyword' }}
-      lead="Rules run in order on each new mention, after its readings. An alert depends on the number of mentions instead."
+      lead="Rules about a mention run in order on each new mention, after its readings. Rules about volume or sentiment, and the spike alert, depend on the number of mentions in a period."
     >
       <Loaded query={query} loading={<LoadingRows rows={3} height={160} />}>
         {({ keyword, channels }) => <RulesForm key={keyword.version} keyword={keyword} channels={channels} />}

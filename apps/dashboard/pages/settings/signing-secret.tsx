@@ -43,7 +43,7 @@ export function SigningSecret() {
                 {previousValidUntil && (
                   <Text size="sm">
                     Until <Time at={previousValidUntil} exact />, deliveries are also signed with the previous
-                    secret.
+                    secret (except an X-Signature in the legacy form).
                   </Text>
                 )}
               </>
@@ -70,8 +70,9 @@ export function SigningSecret() {
           onConfirm={() => rotate.mutate()}
           onClose={() => setAsking(false)}
         >
-          For 24 hours deliveries are signed with both secrets, so that you can change the receivers. A second
-          rotation in this time ends the oldest secret immediately.
+          For 24 hours deliveries are signed with both secrets, so that you can change the receivers.
+          Exception: in the legacy form, X-Signature has only the new secret from now on. A second rotation in
+          this time ends the oldest secret immediately.
         </Confirm>
       )}
     </Section>
