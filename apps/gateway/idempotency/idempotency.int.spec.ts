@@ -8,6 +8,7 @@ import { setCaller } from '../auth/caller.js';
 import { commandIdOf } from '../http/command-id.js';
 import { ErrorFilter } from '../http/error.filter.js';
 import { acceptOnlyJson } from '../http/request-parsing.js';
+import { IdempotencyRecords } from './idempotency-records.js';
 import { Idempotency } from './idempotency.js';
 
 const HOUR_MS = 3_600_000;
@@ -309,6 +310,16 @@ describe('a POST with an Idempotency-Key', () => {
     handle = () => ({ text: 'of the other mentions' });
     expect((await post('k')).text).toBe(JSON.stringify({ text: 'of the other mentions' }));
     expect(new Set(commands).size).toBe(1);
+  });
+
+  it('gets its answer without the webhook address after a purge, and does not send the event again', async () => {
+    const { post } = gateway();
+    const answer = { eventId: newId(), endpoint: 'https://a.example/"\\x', target: { kind: 'resend' } };
+    handle = () => answer;
+    await post('k');
+    await new IdempotencyRecords(database).forgetKeyword(accountId, newId());
+    expect(JSON.parse((await post('k')).text)).toEqual({ ...answer, endpoint: '' });
+    expect(commands.length).toBe(1);
   });
 
   it('can have a key of 255 characters [limits.key-length]', async () => {
