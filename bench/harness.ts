@@ -25,13 +25,15 @@ export function numberOption(name: string, otherwise: number): number {
   process.exit(2);
 }
 
-/** Returns the text after `--name`; undefined if the option is not given. */
-export function textOption(name: string): string | undefined {
+/** Returns the text after `--name`; undefined if the option is not given. @param allowed default: any text */
+export function textOption<T extends string>(name: string, allowed?: readonly T[]): T | undefined {
   const at = process.argv.indexOf(`--${name}`);
   if (at < 0) return undefined;
-  const value = process.argv[at + 1];
-  if (value !== undefined && !value.startsWith('--')) return value;
-  process.stderr.write(`--${name} needs a value\n`);
+  const value = process.argv[at + 1] as T | undefined;
+  if (value !== undefined && !value.startsWith('--') && (allowed?.includes(value) ?? true)) return value;
+  process.stderr.write(
+    `--${name} needs ${allowed ? `one of these values: ${allowed.join(', ')}` : 'a value'}\n`,
+  );
   process.exit(2);
 }
 

@@ -40,7 +40,7 @@ with sentiment and intent (read), or without them (unread).
 const RATE = numberOption('rate', 200);
 const SECONDS = numberOption('seconds', 15);
 const ROUNDS = numberOption('rounds', 3);
-const ONLY = textOption('only');
+const ONLY = textOption('only', ['read', 'unread']);
 /** The keywords of the installation. */
 const EARSHOT: readonly ('ours' | 'unread')[] =
   ONLY === undefined ? ['ours', 'unread'] : [ONLY === 'unread' ? 'unread' : 'ours'];

@@ -45,7 +45,7 @@ Then measures the delivery service while 10 of 100 endpoints hang. Takes about t
 const EVENTS = numberOption('events', 20_000);
 const ROUNDS = numberOption('rounds', 6);
 const HANG_ROUNDS = numberOption('hang-rounds', 3);
-const ONLY = textOption('only');
+const ONLY = textOption('only', ['rates', 'hanging']);
 const HEALTHY = Array.from({ length: 90 }, (_, n) => `/hook/${n}`);
 const SHAKY = Array.from({ length: 10 }, (_, n) => `/hang/${n}`);
 const WARM_UP = 10_000;
