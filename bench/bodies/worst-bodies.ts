@@ -29,7 +29,10 @@ function withCriteria(key: string, json: string): string {
 const repeated = (text: string) =>
   JSON.stringify(text.repeat(Math.floor((MAX_BODY_BYTES - 4096) / Buffer.byteLength(text))));
 
-/** Returns a valid keyword with this number of searches on every source, each with this number of terms. */
+/**
+ * Returns a keyword in a valid form with this number of searches on every source, each with this number of terms. The
+ * keyword is refused later, because some sources need filters.
+ */
 function manySearches(searches: number, terms: number): string {
   const overrides = { terms: Array.from({ length: terms }, (_, n) => `term ${n}`) };
   const sources = SOURCE_IDS.map((source, s) => ({
@@ -93,14 +96,17 @@ export const WORST_BODIES: Readonly<Record<string, string>> = {
     `{${JSON.stringify('k'.repeat(100_000))}:[${Array(900).fill('1e999').join(',')}]}`,
   ),
   'lists nested half a million levels deep': withKey('name', '['.repeat(500_000) + ']'.repeat(500_000)),
-  'a tree of faults that is as wide as is allowed': withKey(
+  'a tree of faults with as many searches as a source can have': withKey(
     'sources',
     `[${Array(14)
-      .fill(`{"source":"x","enabled":1,"searches":[${Array(90).fill('{"id":1,"label":2,"a":3}').join(',')}]}`)
+      .fill(
+        `{"source":"x","enabled":1,"searches":[${Array(100).fill('{"id":1,"label":2,"a":3}').join(',')}]}`,
+      )
       .join(',')}]`,
   ),
-  'as many searches as fit, with two terms': manySearches(70, 2),
-  'as many searches as fit, with fifty terms': manySearches(9, 50),
+  // A body can contain 8,000 values (apps/gateway/http/counted-json.ts).
+  'as many searches with two terms as 8,000 values allow': manySearches(70, 2),
+  'as many searches with fifty terms as 8,000 values allow': manySearches(10, 50),
   'every rule that a keyword can have': manyRules(),
   'text that is no JSON': `{"name":${'"a'.repeat(500_000)}`,
 };

@@ -60,8 +60,10 @@ describe('the client, with an address in the URL,', () => {
     ['http://user:word@example.org/', 'invalid_url: the address must not contain a user name or a password'],
     ['http://example.org@127.0.0.1/', 'invalid_url: the address must not contain a user name or a password'],
     ['http://example.org:0/', 'invalid_url: port 0 cannot be reached'],
-  ])('refuses %s', async (url, fault) => {
+  ])('refuses %s, also if each address is rewritten', async (url, fault) => {
     expect(await faultOf(guardedClient().request(get(url)))).toBe(fault);
+    const reroute = (address: string) => new URL(address).href;
+    expect(await faultOf(guardedClient().request(get(url, { redirects: 'none', reroute })))).toBe(fault);
   });
 
   it('reaches the addresses that EGRESS_ALLOW names, also localhost', async () => {

@@ -159,8 +159,10 @@ class GuardedOutboundHttp implements OutboundDispatcher {
   }
 
   private send(hop: Hop, request: OutboundRequest, remainingMs: number, trusted = false): Promise<Answer> {
-    const sent = request.reroute ? { ...hop, url: request.reroute(hop.url) } : hop;
     return new Promise((resolve, reject) => {
+      // `reroute` gets only valid addresses, so that it throws no other error.
+      if (request.reroute) this.targetOf(hop.url);
+      const sent = request.reroute ? { ...hop, url: request.reroute(hop.url) } : hop;
       this.begin(sent, this.headersOf(hop.headers), request, remainingMs, trusted, (error, answer) => {
         if (answer) resolve(answer);
         else reject(error ?? new Error('neither a response nor an error'));

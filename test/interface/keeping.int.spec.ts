@@ -60,7 +60,7 @@ const eventRow = (watchId: string, occurredAt: string): EventRow => {
   };
 };
 
-describe('the retention of mentions and events', () => {
+describe('the retention of events', () => {
   it('is 90 days in the stream EVENTS and in the table of events, and a request with an older `since` returns the stored events [limits.retention]', async () => {
     const { config } = await bus.jsm.streams.info('EVENTS');
     expect(config.max_age).toBe(90 * DAY_MS * 1_000_000);

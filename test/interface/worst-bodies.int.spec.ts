@@ -49,7 +49,7 @@ it('the gateway refuses a list that is longer than the API allows, and does not 
 it('the limit of 50 faults applies even to the refusal of an estimate', async () => {
   const { status, body } = await tenant.api.post(
     '/v1/keywords/estimate',
-    WORST_BODIES['a tree of faults that is as wide as is allowed'],
+    WORST_BODIES['a tree of faults with as many searches as a source can have'],
   );
   expect([status, body.valid, body.refusal.status]).toEqual([200, false, 400]);
   expect(body.refusal.details).toHaveLength(50);

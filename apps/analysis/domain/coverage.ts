@@ -14,10 +14,10 @@ const WITHOUT_HISTORY: ReadonlySet<string> = new Set(['rss', 'ai_answers', 'vint
 
 /**
  * Returns the period whose items a check (or one part of it) has read completely. The period is the check's window.
- * After a gap, and in a watch's first check, the period begins at the oldest item that was read, because lists are read
- * from the newest item to the oldest. If the oldest item is not known, the period is empty. It is also empty if the
- * window of a later check has no start.
- * @param whole reads the complete check; called only after a gap and for a first check
+ * After a gap, and in a watch's first check, the period begins at the oldest item of the check (after a gap: the oldest
+ * inside the window), because lists are read from the newest item to the oldest. If the oldest item is not known, the
+ * period is empty. It is also empty if the window of a later check has no start.
+ * @param whole reads the message with its items; called only after a gap and for a first check
  * @returns undefined for a failed check and for a check whose window has no end: they cover nothing
  */
 export function coveredBy(period: CheckPeriod, whole: () => Check): Covered | undefined {

@@ -16,7 +16,7 @@ export const ERRORS: Readonly<Record<number, ErrorKind>> = {
   401: {
     name: 'Unauthorized',
     description:
-      'The API key is missing, unknown, revoked or expired, or the session has ended. For a sign-in: the address or the password is wrong.',
+      'The API key is missing, unknown, revoked or expired; the session has ended; the route needs a session; or a page of another site sent a read with the cookie of a session. For a sign-in: the address or the password is wrong.',
     codes: ['UNAUTHORIZED'],
   },
   402: {
@@ -28,7 +28,7 @@ export const ERRORS: Readonly<Record<number, ErrorKind>> = {
   403: {
     name: 'Forbidden',
     description:
-      'The API key, the role of the member or the settings of the installation do not allow the request, the `x-csrf-token` is missing or wrong, or a page of another site sent the request.',
+      'The API key, the role of the member or the settings of the installation do not allow the request, the `x-csrf-token` is missing or wrong, or a page of another site sent a request that changes something.',
     codes: ['FORBIDDEN'],
   },
   404: {

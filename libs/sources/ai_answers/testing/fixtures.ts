@@ -41,7 +41,10 @@ export function reading(
   return { read: connector.search(criteria, fakeContext(upstream.http, more)), ...upstream };
 }
 
-/** Returns an upstream and a lane that remembers the waits of quotas, for several consecutive reads. */
+/**
+ * Returns an upstream that refuses requests while their quota has to wait, for several consecutive reads, and `lane`,
+ * whose time the spec sets.
+ */
 export function upstreamWithLane(answer: (request: FakeRequest) => FakeAnswer) {
   const lane = { now: SPEC_NOW };
   const until = new Map<string, number>();
