@@ -35,7 +35,8 @@ export class QuestionClient {
    * @param scope everything that identifies the question: keyword, filters, window
    * @param search finds the mentions; if it throws, nothing is charged
    * @throws Refusal `not-covered` if the credits are not sufficient, before anything is computed or read; `unavailable`
-   *   if the embedding cannot be computed, or if the account has no ledger yet
+   *   if the embedding cannot be computed, if the account has no ledger yet, or if NATS does not confirm the charge
+   *   (then the question may still be charged)
    */
   async ask<T>(
     accountId: string,

@@ -41,7 +41,10 @@ export const memberSchemas: Readonly<Record<string, Schema>> = {
   ApiKey: object(KEY),
   NewApiKey: object({
     ...KEY,
-    apiKey: described('The key. It is not stored, and only this response contains it', TEXT),
+    apiKey: described(
+      'The key. Only this response contains it (and its repetition with the same `Idempotency-Key`)',
+      TEXT,
+    ),
   }),
   Member: object({
     id: ID,
@@ -63,13 +66,16 @@ export const memberSchemas: Readonly<Record<string, Schema>> = {
   }),
   NewInvitation: object({
     ...INVITATION,
-    code: described('The code for the sign-up. It is not stored, and only this response contains it', TEXT),
+    code: described(
+      'The code for the sign-up. Only this response contains it (and its repetition with the same `Idempotency-Key`)',
+      TEXT,
+    ),
     url: described('Address of the page to sign up, which contains the code', TEXT),
   }),
   SigningSecret: object({
     signingSecret: TEXT,
     previousValidUntil: described(
-      'Until this time, deliveries are also signed with the previous secret; null if there is no previous secret',
+      'Until this time, deliveries are also signed with the previous secret (except the `X-Signature` of `signatureVersion: legacy`); null if there is no previous secret',
       nullable(INSTANT),
     ),
   }),
@@ -116,7 +122,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'listKeys',
     summary: 'List API keys',
     description:
-      'Lists keys that are not revoked, newest first. An owner sees the keys of all members, an editor only their own keys. The keys themselves are not stored.',
+      'Lists keys that are not revoked, newest first. An owner sees the keys of all members, an editor only their own keys. The list does not contain the keys themselves.',
     parameters: [...paging()],
     answer: pageOf('data', ref('ApiKey')),
     refusals: [403],
@@ -242,7 +248,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'rotateSigningSecret',
     summary: 'Replace the secret that signs webhooks',
     description:
-      'For owners. For 24 hours, deliveries are signed with both secrets. A second rotation in this time ends the oldest secret immediately.',
+      'For owners. For 24 hours, deliveries are signed with both secrets; only the `X-Signature` of `signatureVersion: legacy` changes to the new secret immediately. A second rotation in this time ends the oldest secret immediately.',
     answer: ref('SigningSecret'),
     needsSession: true,
   },
