@@ -8,7 +8,15 @@ import AhoCorasick from 'modern-ahocorasick';
 import DoubleArrayAhoCorasick from 'modern-ahocorasick/fast';
 import { compile } from '#matching';
 import type { MatchableText } from '#matching';
+import { helpWanted } from './harness.js';
 import { makePosts, makeTerms, seeded } from './matching-data.js';
+
+helpWanted(`
+Usage: npm run bench:matching
+
+Measures the search for 1,000 to 100,000 terms in posts, compared with an indexOf loop and the npm package
+modern-ahocorasick.
+`);
 
 const POSTS = 10_000;
 const ROUNDS = 5;

@@ -172,7 +172,7 @@ describe('the limits of a request', () => {
     );
     expect([answer.status, answer.body]).toEqual([
       413,
-      { error: 'the body is larger than 1 MiB', code: 'PAYLOAD_TOO_LARGE' },
+      { error: 'the body is larger than 1 MiB (a form: 4 KiB)', code: 'PAYLOAD_TOO_LARGE' },
     ]);
   });
 

@@ -50,7 +50,7 @@ describe('the error filter', () => {
       Object.assign(new Error('big'), { statusCode: 413 }),
       413,
       'PAYLOAD_TOO_LARGE',
-      'the body is larger than 1 MiB',
+      'the body is larger than 1 MiB (a form: 4 KiB)',
     ],
     [
       Object.assign(new Error('type'), { statusCode: 415 }),

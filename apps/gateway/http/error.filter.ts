@@ -95,7 +95,7 @@ function statusOf(error: unknown): number | undefined {
 }
 
 function textOf(error: unknown, status: number): string {
-  if (status === 413) return 'the body is larger than 1 MiB';
+  if (status === 413) return 'the body is larger than 1 MiB (a form: 4 KiB)';
   if (status === 404) return 'no such endpoint';
   if (status === 415) return 'the body must be JSON (content-type: application/json)';
   if (codeOf(error) === 'FST_ERR_BAD_URL') return 'the address is not valid';

@@ -60,7 +60,7 @@ export const ERRORS: Readonly<Record<number, ErrorKind>> = {
   },
   413: {
     name: 'PayloadTooLarge',
-    description: 'The body is larger than 1 MiB, or the keyword is too large to be stored.',
+    description: 'The body is larger than 1 MiB (a form: 4 KiB), or the keyword is too large to be stored.',
     codes: ['PAYLOAD_TOO_LARGE'],
   },
   415: { name: 'UnsupportedMediaType', description: 'The body is not JSON.', codes: ['VALIDATION'] },
