@@ -36,5 +36,8 @@ export interface WorkList {
   afterStop?(): Promise<void>;
 }
 
-/** The User-Agent header of outbound requests: to upstreams, webhooks, channels and models. */
+/**
+ * The User-Agent header of outbound requests: to upstreams, webhooks, channels and models. Requests to Reddit have
+ * another one, which names the Reddit app (`libs/sources/reddit/sign-in.ts`).
+ */
 export const USER_AGENT = 'Earshot/0.1 (self-hosted brand monitoring)';

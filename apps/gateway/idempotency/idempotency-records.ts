@@ -112,19 +112,27 @@ export class IdempotencyRecords {
   }
 
   /**
-   * Stores the outcome, which repetitions of the request receive. If a keyword of the account was purged while the
-   * request ran, stores no outcome, because the body can contain texts of this keyword: a repeated request runs again as
-   * the same command. The 10 s are for a difference between the clocks of the gateway and of Postgres.
+   * Stores the outcome, which repetitions of the request receive. A keyword of the account can have been purged while
+   * the request ran, and the body can contain its texts, so this method then forgets this keyword again. The 10 s are
+   * for a difference between the clocks of the gateway and of Postgres.
    */
   async keep({ accountId, key, runner }: KeyedRequest, { status, body }: Outcome): Promise<void> {
     await this.database.query(
-      `UPDATE idempotency_records r SET running_until = NULL,
-         status = CASE WHEN p.purged THEN NULL ELSE $4::int END, body = CASE WHEN p.purged THEN NULL ELSE $5 END
-       FROM (SELECT EXISTS (SELECT 1 FROM purged_keywords k JOIN idempotency_records own USING (account_id)
-           WHERE k.account_id = $1 AND own.key = $2 AND k.purged_at >= own.created_at - interval '10 seconds') AS purged) AS p
-       WHERE r.account_id = $1 AND r.key = $2 AND r.runner = $3`,
+      `UPDATE idempotency_records SET status = $4, body = $5, running_until = NULL
+       WHERE account_id = $1 AND key = $2 AND runner = $3`,
       [accountId, key, runner, status, body],
     );
+    // This is read after the outcome is stored: a purge that begins later finds the outcome itself.
+    const purged: { id: string }[] = await this.database.query(
+      `SELECT k.keyword_id AS id FROM purged_keywords k JOIN idempotency_records r USING (account_id)
+       WHERE r.account_id = $1 AND r.key = $2 AND k.purged_at >= r.created_at - interval '10 seconds'`,
+      [accountId, key],
+    );
+    if (purged.length > 0)
+      await this.forgetKeywords(
+        accountId,
+        purged.map(({ id }) => id),
+      );
   }
 
   /** Ends a request without an outcome: a repeated request runs it again as the same command. */
@@ -144,17 +152,17 @@ export class IdempotencyRecords {
   }
 
   /**
-   * Removes stored responses about a purged keyword. Responses that contain the keyword's id become 404, and their keys
+   * Removes stored responses about purged keywords. Responses that contain the id of one become 404, and their keys
    * stay used. Estimates do not contain the id, so every estimate of the account is deleted; a repeated request
    * computes a new estimate. The other responses without the id (`KEYWORD_TEXTS`) are removed too: a repeated request
    * runs again as the same command, so it has no second effect and no second charge. The answer of a resend keeps only
    * its webhook address empty, because the repeated command would send the event again.
    */
-  async forgetKeyword(accountId: string, keywordId: string): Promise<void> {
+  async forgetKeywords(accountId: string, keywordIds: readonly string[]): Promise<void> {
     await this.database.query(
       `UPDATE idempotency_records SET status = 404, body = $3
-       WHERE account_id = $1 AND strpos(body, $2) > 0`,
-      [accountId, keywordId, JSON.stringify({ error: 'keyword not found', code: 'NOT_FOUND' })],
+       WHERE account_id = $1 AND EXISTS (SELECT 1 FROM unnest($2::text[]) AS k (id) WHERE strpos(body, k.id) > 0)`,
+      [accountId, keywordIds, JSON.stringify({ error: 'keyword not found', code: 'NOT_FOUND' })],
     );
     await this.database.query(
       `DELETE FROM idempotency_records WHERE account_id = $1 AND strpos(body, '"estimateToken"') > 0`,

@@ -21,7 +21,7 @@ export class PurgeHandler {
   handle(batch: readonly JsMsg[]): Promise<Outcome[]> {
     return eraseTwice(batch, async (purge) => {
       const { accountId, keywordId } = fromBinary(PurgeSchema, purge);
-      await this.records.forgetKeyword(accountId, keywordId);
+      await this.records.forgetKeywords(accountId, [keywordId]);
     });
   }
 }

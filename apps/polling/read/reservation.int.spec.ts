@@ -66,7 +66,7 @@ describe('the maximum cost of a check', () => {
       failure: {
         kind: 'insufficient_credits',
         reason:
-          'hackernews was not read: the check can cost 1 credit, and 0 of the account’s credits are free',
+          'hackernews was not read: the check can cost 1 credit, and 0 of the account’s credits are available',
         creditsNeeded: 1,
       },
     });

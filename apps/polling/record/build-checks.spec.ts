@@ -72,7 +72,7 @@ describe('the check of one watch', () => {
       units: 0,
       failure: {
         kind: 'insufficient_credits',
-        reason: 'x was not read: the check can cost 5 credits, and 3 of the account’s credits are free',
+        reason: 'x was not read: the check can cost 5 credits, and 3 of the account’s credits are available',
         creditsNeeded: 5,
         retryAt: '',
       },

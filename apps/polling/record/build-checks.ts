@@ -108,7 +108,7 @@ export function unpaidCheck(
     ...identityOf(search, watch, finishedAt),
     failure: {
       kind: 'insufficient_credits',
-      reason: `${search.source} was not read: the check can cost ${credits(needed)}, and ${available} of the account’s credits are free`,
+      reason: `${search.source} was not read: the check can cost ${credits(needed)}, and ${available} of the account’s credits are available`,
       creditsNeeded: needed,
     },
   });
