@@ -71,16 +71,22 @@ describe('the start of an Explore', () => {
     expect(rows.length).toBe(SOURCES.length);
   });
 
-  it('keeps no reservation if the request was certainly not stored', async () => {
-    class BrokenStore extends EventStore {
-      override append(): Promise<number> {
-        return Promise.reject(new Outage('NATS', new Error('not sent')));
+  it('keeps its reservations if the request is stored only after the error', async () => {
+    let storeLate = () => Promise.resolve(0);
+    class SlowStore extends EventStore {
+      override append(...given: Parameters<EventStore['append']>): Promise<number> {
+        storeLate = () => super.append(...given);
+        return Promise.reject(new Outage('NATS', new Error('no acknowledgement yet')));
       }
     }
     const accountId = await account(100);
-    const broken = new ExploresHandler(stores.database, new BrokenStore(stores.bus));
-    await expect(broken.start(explore(accountId))).rejects.toThrow(Outage);
-    expect(await reservationsOf(accountId)).toBe(0);
+    const command = explore(accountId);
+    const slow = new ExploresHandler(stores.database, new SlowStore(stores.bus));
+    await expect(slow.start(command)).rejects.toThrow(Outage);
+    await storeLate();
+    expect(await reservationsOf(accountId)).toBe(SOURCES.length);
+    expect(await handler.start(command)).toMatchObject({ id: command.commandId });
+    expect(await reservationsOf(accountId)).toBe(SOURCES.length);
   });
 
   it('keeps no reservation if it is refused', async () => {

@@ -52,8 +52,10 @@ export class ExploresHandler {
         running: await runningOf(tx, accountId, exploreId),
       }))
       .catch(async (error: unknown) => {
-        // An Explore that is stored needs its reservations. If the store does not answer, the Explore is possibly stored.
-        if (!(await isStored().catch(() => true))) await release(this.database, reservations);
+        // An Explore that is stored needs its reservations. After any other error than a refusal, it is possibly stored,
+        // or will be stored later.
+        if (error instanceof Refusal && !(await isStored().catch(() => true)))
+          await release(this.database, reservations);
         throw error;
       });
     return create(MadeSchema, { id: exploreId });
