@@ -55,6 +55,12 @@ describe('encodings of feeds', () => {
     ],
     ['ISO-2022-JP, declared by the file', japanese(feedIn('X', 'iso-2022-jp')), undefined, '日本'],
     ['ISO-2022-JP, declared by the server', japanese(feedIn('X')), 'a/b; charset=ISO-2022-JP', '日本'],
+    [
+      'UTF-8, although the file declares ISO-2022-JP',
+      Buffer.from(feedIn(words, 'iso-2022-jp')),
+      undefined,
+      words,
+    ],
     ['koi8-r without a declaration', iconv.encode(feedIn(russian), 'koi8-r'), undefined, russian],
     [
       'windows-1252, declared as Latin-1',
