@@ -38,7 +38,7 @@ export class McpSpending {
 
   /**
    * Runs work that costs up to this many credits. The unused part is released. If the work is refused, everything
-   * is released; after another error, nothing. Work without a cost is not counted.
+   * is released; after `unavailable` and after another error, nothing. Work without a cost is not counted.
    * @param costOf the cost in credits, from the result. Default: the whole amount
    * @throws Refusal `not-covered` `MCP_SPEND_LIMIT` before the work begins
    */
@@ -67,7 +67,8 @@ export class McpSpending {
 
   /**
    * Runs a command that costs this many credits. Calls with the same id, at the same time or up to seven days later,
-   * are counted only one time. They are not counted if all of them were refused.
+   * are counted only one time. They are not counted if all of them were refused, other than with
+   * `unavailable`.
    * @throws Refusal `not-covered` `MCP_SPEND_LIMIT` before the work begins
    */
   async spendOnce<T>(
@@ -172,7 +173,10 @@ async function spentToday(tx: Tx, keyId: string): Promise<number> {
   return row?.credits ?? 0;
 }
 
-/** Returns whether the error shows that nothing was charged. After `unavailable`, the outcome is unknown. */
+/**
+ * Returns whether the error shows that nothing was charged. After `unavailable`, the outcome can be unknown: the kind
+ * does not tell a timeout from a service that certainly charged nothing.
+ */
 function isRefusal(error: unknown): boolean {
   return error instanceof Refusal && error.kind !== 'unavailable';
 }
