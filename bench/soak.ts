@@ -28,7 +28,7 @@ import { plot } from './soak/plot.js';
 import { trendOf, type Point } from './soak/trend.js';
 
 helpWanted(`
-Usage: node dist/bench/soak.js [--minutes 30] [--load 10] [--run-in 20] [--run-in-load 40] [--plot FILE.svg]
+Usage: node dist/bench/soak.js [--minutes 30] [--load 10] [--run-in MINUTES] [--run-in-load 40] [--plot FILE.svg]
          [--samples FILE.csv] [--from FILE.csv]
 
 Starts the demo in a temporary directory and sends it --load requests each second, of fifteen kinds (reads, estimates,

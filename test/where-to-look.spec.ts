@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { checkout } from '#testing';
 
 const root = fileURLToPath(checkout);
-const FILE = /^[\w.-]+\.(ts|tsx|mjs|cjs|json|yaml|conf|sh)$/;
+const FILE = /^[\w./-]+\.(ts|tsx|mjs|cjs|json|yaml|yml|conf|sh|md|sql)$/;
 
 /** Returns the rows of the tables in "Where to look" of docs/architecture.md: topic and code. */
 function rows(): [topic: string, code: string][] {
@@ -17,8 +17,8 @@ function rows(): [topic: string, code: string][] {
 }
 
 /**
- * Returns the paths of a row that do not exist. A path with a folder starts at the root of the repository. A file
- * without a folder is in the folder of a path before it in the row. Patterns (`<source>`, `*`) are not checked.
+ * Returns the paths of a row that do not exist. A path starts at the root of the repository, or in the folder of a path
+ * before it in the row. Patterns (`<source>`, `*`) and other folders without a root folder are not checked.
  */
 function missingIn(code: string): string[] {
   const folders: string[] = [];

@@ -71,7 +71,7 @@ export const metrics = {
   ),
   deliveries: counter<'outcome'>(
     'earshot_delivery_attempts_total',
-    'Attempts to deliver to webhooks and channels by outcome: delivered, failed, given_up (the last attempt failed, or the endpoint was disabled while the delivery waited); and unsent (not attempted, for example because the endpoint is disabled)',
+    'Attempts to deliver to webhooks and channels by outcome: delivered, failed, given_up (the last attempt failed, or the endpoint was disabled while the delivery waited); and unsent (not attempted, or not attempted again, because the endpoint is disabled or a user made a change)',
   ),
   oldestUndelivered: new SettableGauge<Labels<never>>(
     'earshot_oldest_undelivered_event_seconds',

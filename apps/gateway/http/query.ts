@@ -98,7 +98,7 @@ export class QueryReader {
   window(from: string, to: string, defaultMs: number): { from: Date; to: Date | undefined } {
     const { from: begin, to: end } = this.span(from, to);
     const latest = Math.min(Date.now(), end?.getTime() ?? Infinity);
-    return { from: begin ?? new Date(Math.max(0, latest - defaultMs)), to: end };
+    return { from: begin ?? new Date(Math.min(latest, Math.max(0, latest - defaultMs))), to: end };
   }
 
   /** Returns the ids of a key that can be repeated. @param what for example `a keyword` */
