@@ -2,6 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { StartExploreSchema } from '#contracts';
 import { EventStore } from '#event-store';
 import { newId, Outage } from '#kernel';
+import type { Database, Tx } from '#postgres';
 import { fundAccount } from '#testing';
 import { MAX_RUNNING } from '../domain/explore.js';
 import { openPollingStores, type PollingStores } from '../testing/polling-under-test.js';
@@ -87,6 +88,23 @@ describe('the start of an Explore', () => {
     expect(await reservationsOf(accountId)).toBe(SOURCES.length);
     expect(await handler.start(command)).toMatchObject({ id: command.commandId });
     expect(await reservationsOf(accountId)).toBe(SOURCES.length);
+  });
+
+  it('keeps no reservation if Postgres fails before the store is asked', async () => {
+    const failing = Object.create(stores.database, {
+      transaction: {
+        value: (run: (tx: Tx) => Promise<unknown>) =>
+          stores.database.transaction((tx) => {
+            const query = (sql: string, values?: unknown[]) =>
+              sql.includes('FROM explores') ? Promise.reject(new Error('gone')) : tx.query(sql, values);
+            return run(Object.create(tx, { query: { value: query } }) as Tx);
+          }),
+      },
+    }) as Database;
+    const accountId = await account(100);
+    const start = new ExploresHandler(failing, new EventStore(stores.bus)).start(explore(accountId));
+    await expect(start).rejects.toThrow('gone');
+    expect(await reservationsOf(accountId)).toBe(0);
   });
 
   it('keeps no reservation if it is refused', async () => {

@@ -43,19 +43,24 @@ export class ExploresHandler {
     const isStored = () => this.decisions.isRequested(accountId, exploreId);
     if (!(await isStored())) await this.reserve(reservations);
     const { question, market, limit, terms, feedUrls } = asked;
+    let wasAsked = false;
     await this.decisions
-      .decide({ accountId, exploreId, commandId: exploreId }, async (tx) => ({
-        kind: 'request',
-        ...{ question, market, limit, sources, terms, feedUrls },
-        creditsQuoted: credits * sources.length,
-        priceBookVersion: PRICE_BOOK_VERSION,
-        running: await runningOf(tx, accountId, exploreId),
-      }))
+      .decide({ accountId, exploreId, commandId: exploreId }, async (tx) => {
+        const running = await runningOf(tx, accountId, exploreId);
+        wasAsked = true;
+        return {
+          kind: 'request',
+          ...{ question, market, limit, sources, terms, feedUrls },
+          creditsQuoted: credits * sources.length,
+          priceBookVersion: PRICE_BOOK_VERSION,
+          running,
+        };
+      })
       .catch(async (error: unknown) => {
-        // An Explore that is stored needs its reservations. After any other error than a refusal, it is possibly stored,
-        // or will be stored later.
-        if (error instanceof Refusal && !(await isStored().catch(() => true)))
-          await release(this.database, reservations);
+        // An Explore that is stored needs its reservations. If the store was asked, and the error is no refusal, the
+        // Explore is possibly stored, or will be stored after this error.
+        const isRefused = error instanceof Refusal || !wasAsked;
+        if (isRefused && !(await isStored().catch(() => true))) await release(this.database, reservations);
         throw error;
       });
     return create(MadeSchema, { id: exploreId });
