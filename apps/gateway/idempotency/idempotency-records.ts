@@ -112,27 +112,29 @@ export class IdempotencyRecords {
   }
 
   /**
-   * Stores the outcome, which repetitions of the request receive. A keyword of the account can have been purged while
-   * the request ran, and the body can contain its texts, so this method then forgets this keyword again. The 10 s are
-   * for a difference between the clocks of the gateway and of Postgres.
+   * Stores the outcome, which repetitions of the request receive. If keywords of the account were purged while the
+   * request ran, stores only what `forgetKeywords` would leave: it has possibly run before. The 10 s are for a difference
+   * between the clocks of the gateway and of Postgres. If a purge begins between the two statements, the second
+   * pass of the purge, 20 s later, finds the stored outcome.
    */
-  async keep({ accountId, key, runner }: KeyedRequest, { status, body }: Outcome): Promise<void> {
-    await this.database.query(
-      `UPDATE idempotency_records SET status = $4, body = $5, running_until = NULL
-       WHERE account_id = $1 AND key = $2 AND runner = $3`,
-      [accountId, key, runner, status, body],
-    );
-    // This is read after the outcome is stored: a purge that begins later finds the outcome itself.
+  async keep({ accountId, key, runner }: KeyedRequest, outcome: Outcome): Promise<void> {
     const purged: { id: string }[] = await this.database.query(
       `SELECT k.keyword_id AS id FROM purged_keywords k JOIN idempotency_records r USING (account_id)
        WHERE r.account_id = $1 AND r.key = $2 AND k.purged_at >= r.created_at - interval '10 seconds'`,
       [accountId, key],
     );
-    if (purged.length > 0)
-      await this.forgetKeywords(
-        accountId,
-        purged.map(({ id }) => id),
-      );
+    const left =
+      purged.length === 0
+        ? outcome
+        : leftOf(
+            outcome,
+            purged.map(({ id }) => id),
+          );
+    await this.database.query(
+      `UPDATE idempotency_records SET status = $4, body = $5, running_until = NULL
+       WHERE account_id = $1 AND key = $2 AND runner = $3`,
+      [accountId, key, runner, left?.status ?? null, left?.body ?? null],
+    );
   }
 
   /** Ends a request without an outcome: a repeated request runs it again as the same command. */
@@ -162,11 +164,11 @@ export class IdempotencyRecords {
     await this.database.query(
       `UPDATE idempotency_records SET status = 404, body = $3
        WHERE account_id = $1 AND EXISTS (SELECT 1 FROM unnest($2::text[]) AS k (id) WHERE strpos(body, k.id) > 0)`,
-      [accountId, keywordIds, JSON.stringify({ error: 'keyword not found', code: 'NOT_FOUND' })],
+      [accountId, keywordIds, PURGED.body],
     );
     await this.database.query(
-      `DELETE FROM idempotency_records WHERE account_id = $1 AND strpos(body, '"estimateToken"') > 0`,
-      [accountId],
+      `DELETE FROM idempotency_records WHERE account_id = $1 AND strpos(body, $2) > 0`,
+      [accountId, ESTIMATE],
     );
     await this.database.query(
       `UPDATE idempotency_records SET status = NULL, body = NULL, running_until = NULL
@@ -191,5 +193,19 @@ export class IdempotencyRecords {
  * mentions, backtests, and the responses of MCP tools.
  */
 const KEYWORD_TEXTS = ['"mentionId', '"byRule"', '"jsonrpc"'];
-/** A regular expression of Postgres: the address in the answer of a resend. */
+/** A text that identifies the responses of estimates. */
+const ESTIMATE = '"estimateToken"';
+/** The response of a request about a purged keyword. */
+const PURGED: Outcome = {
+  status: 404,
+  body: JSON.stringify({ error: 'keyword not found', code: 'NOT_FOUND' }),
+};
+/** A regular expression, for Postgres too: the address in the answer of a resend. */
 const ENDPOINT = String.raw`"endpoint":"([^"\\]|\\.)*"`;
+
+/** Returns what may be stored of an outcome after these keywords were purged; undefined if nothing. */
+function leftOf({ status, body }: Outcome, keywordIds: readonly string[]): Outcome | undefined {
+  if (keywordIds.some((id) => body.includes(id))) return PURGED;
+  if ([ESTIMATE, ...KEYWORD_TEXTS].some((text) => body.includes(text))) return undefined;
+  return { status, body: body.replace(new RegExp(ENDPOINT), '"endpoint":""') };
+}
