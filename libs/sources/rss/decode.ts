@@ -18,14 +18,15 @@ const SUPERSETS: Readonly<Record<string, string>> = {
 const MAX_REPLACEMENT_SHARE = 0.02;
 // The detector reads this many bytes. A larger part would take longer and hardly change the result.
 const SAMPLE_BYTES = 65_536;
-// The byte with which ISO-2022-JP changes the character set.
-const ESCAPE = 0x1b;
+// The beginnings of the escape sequences of ISO-2022-JP.
+const ESCAPES = ['\x1b$', '\x1b('];
 
 /**
  * Decodes the text of a feed. The encoding is the first of these that applies: 1. UTF-8 or UTF-16 if the first bytes
- * show it; 2. ISO-2022-JP if it is declared and the bytes contain its escape sequences; 3. UTF-8 if almost all characters beyond ASCII are valid UTF-8, even if
- * another encoding is declared, because declarations are often wrong; 4. the charset of the HTTP header, and 5. the
- * declaration in the file, each unless it is UTF-8, UTF-16 or UTF-32; 6. a detected encoding.
+ * show it; 2. ISO-2022-JP if it is declared and the bytes contain its escape sequences; 3. UTF-8 if almost all
+ * characters beyond ASCII are valid UTF-8, even if another encoding is declared, because declarations are often wrong;
+ * 4. the charset of the HTTP header, and 5. the declaration in the file, each unless it is UTF-8, UTF-16 or UTF-32; 6. a
+ * detected encoding.
  */
 export function decodeFeed(bytes: Uint8Array, contentType: string | undefined): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -33,7 +34,10 @@ export function decodeFeed(bytes: Uint8Array, contentType: string | undefined): 
   if (fromFirstBytes !== undefined) return iconv.decode(buffer, fromFirstBytes);
   const labels = [/charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType ?? '')?.[1], declarationOf(buffer)];
   // The bytes of ISO-2022-JP are ASCII, so UTF-8 would be recognized below. iconv-lite cannot decode it.
-  if (buffer.includes(ESCAPE) && labels.some((label) => /^(cs)?iso-?2022-?jp$/i.test(label ?? '')))
+  if (
+    ESCAPES.some((escape) => buffer.includes(escape)) &&
+    labels.some((label) => /^(cs)?iso-?2022-?jp$/i.test(label ?? ''))
+  )
     return new TextDecoder('iso-2022-jp').decode(buffer);
   const utf8 = buffer.toString('utf8');
   if (isUtf8(utf8)) return utf8;
