@@ -123,13 +123,10 @@ export class IdempotencyRecords {
        WHERE r.account_id = $1 AND r.key = $2 AND k.purged_at >= r.created_at - interval '10 seconds'`,
       [accountId, key],
     );
-    const left =
-      purged.length === 0
-        ? outcome
-        : leftOf(
-            outcome,
-            purged.map(({ id }) => id),
-          );
+    const left = leftOf(
+      outcome,
+      purged.map(({ id }) => id),
+    );
     await this.database.query(
       `UPDATE idempotency_records SET status = $4, body = $5, running_until = NULL
        WHERE account_id = $1 AND key = $2 AND runner = $3`,
@@ -203,8 +200,9 @@ const PURGED: Outcome = {
 /** A regular expression, for Postgres too: the address in the answer of a resend. */
 const ENDPOINT = String.raw`"endpoint":"([^"\\]|\\.)*"`;
 
-/** Returns what may be stored of an outcome after these keywords were purged; undefined if nothing. */
+/** Returns what may be stored of an outcome if these keywords were purged; undefined if nothing. */
 function leftOf({ status, body }: Outcome, keywordIds: readonly string[]): Outcome | undefined {
+  if (keywordIds.length === 0) return { status, body };
   if (keywordIds.some((id) => body.includes(id))) return PURGED;
   if ([ESTIMATE, ...KEYWORD_TEXTS].some((text) => body.includes(text))) return undefined;
   return { status, body: body.replace(new RegExp(ENDPOINT), '"endpoint":""') };

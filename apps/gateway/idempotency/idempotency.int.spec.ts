@@ -8,7 +8,6 @@ import { setCaller } from '../auth/caller.js';
 import { commandIdOf } from '../http/command-id.js';
 import { ErrorFilter } from '../http/error.filter.js';
 import { acceptOnlyJson } from '../http/request-parsing.js';
-import { IdempotencyRecords } from './idempotency-records.js';
 import { Idempotency } from './idempotency.js';
 
 const HOUR_MS = 3_600_000;
@@ -290,80 +289,6 @@ describe('a POST with an Idempotency-Key', () => {
       },
     ]);
     expect(commands).toEqual([]);
-  });
-
-  const purge = (keywordId: string, of = accountId, at = clock.at) =>
-    database.query('INSERT INTO purged_keywords (keyword_id, account_id, purged_at) VALUES ($1, $2, $3)', [
-      keywordId,
-      of,
-      new Date(at),
-    ]);
-
-  it('runs again as the same command if a keyword of the account was purged while it ran, and its answer can contain texts of the keyword', async () => {
-    const { post } = gateway();
-    handle = async () => {
-      await purge(newId());
-      return { mentionId: newId(), text: 'of a purged mention' };
-    };
-    await post('k');
-    const stored = await database.query(
-      'SELECT status, body FROM idempotency_records WHERE account_id = $1',
-      [accountId],
-    );
-    expect(stored).toEqual([{ status: null, body: null }]);
-    handle = () => ({ text: 'of the other mentions' });
-    expect((await post('k')).text).toBe(JSON.stringify({ text: 'of the other mentions' }));
-    expect(new Set(commands).size).toBe(1);
-  });
-
-  it('returns 404 if the keyword in its answer was purged while it ran', async () => {
-    const { post } = gateway();
-    const keywordId = newId();
-    handle = async () => {
-      await purge(keywordId);
-      return { keywordId, name: 'a purged name' };
-    };
-    await post('k');
-    expect(await post('k')).toMatchObject({ status: 404, code: 'NOT_FOUND' });
-    expect(commands.length).toBe(1);
-  });
-
-  it.each<[string, () => Promise<unknown>, string]>([
-    ['a purge while it ran, if its answer has no texts of the keyword', () => purge(newId()), '"id"'],
-    ['an earlier purge', () => purge(newId(), accountId, clock.at - 20_000), '"mentionId"'],
-    ['a purge of another account', () => purge(newId(), newId()), '"mentionId"'],
-  ])('keeps its answer after %s', async (_, purged, name) => {
-    const { post } = gateway();
-    const body = `{${name}:"${newId()}"}`;
-    handle = async () => {
-      await purged();
-      return JSON.parse(body);
-    };
-    await post('k');
-    expect((await post('k')).text).toBe(body);
-    expect(commands.length).toBe(1);
-  });
-
-  it('gets its answer without the webhook address if a keyword was purged while it ran', async () => {
-    const { post } = gateway();
-    const answer = { eventId: newId(), endpoint: 'https://a.example/', target: { kind: 'resend' } };
-    handle = async () => {
-      await purge(newId());
-      return answer;
-    };
-    await post('k');
-    expect(JSON.parse((await post('k')).text)).toEqual({ ...answer, endpoint: '' });
-    expect(commands.length).toBe(1);
-  });
-
-  it('gets its answer without the webhook address after a purge, and does not send the event again', async () => {
-    const { post } = gateway();
-    const answer = { eventId: newId(), endpoint: 'https://a.example/"\\x', target: { kind: 'resend' } };
-    handle = () => answer;
-    await post('k');
-    await new IdempotencyRecords(database).forgetKeywords(accountId, [newId()]);
-    expect(JSON.parse((await post('k')).text)).toEqual({ ...answer, endpoint: '' });
-    expect(commands.length).toBe(1);
   });
 
   it('can have a key of 255 characters [limits.key-length]', async () => {

@@ -1,21 +1,18 @@
 import { Refusal } from '#kernel';
-import { openDatabase, type Database } from '#postgres';
+import type { Database } from '#postgres';
 import { createLogger } from '#telemetry';
-import { isolateStores, until, type IsolatedStores } from '#testing';
+import { openSpecDatabase, until, type SpecDatabase } from '#testing';
 import type { AccountMailWriter } from './account-mail-writer.js';
 import { AccountMails } from './account-mails.js';
 
-let stores: IsolatedStores;
+let spec: SpecDatabase;
 let database: Database;
 
 beforeAll(async () => {
-  stores = await isolateStores();
-  database = await openDatabase(stores.databaseUrl, 'spec');
+  spec = await openSpecDatabase();
+  ({ database } = spec);
 });
-afterAll(async () => {
-  await database?.destroy();
-  await stores?.drop();
-});
+afterAll(() => spec?.drop());
 
 /**
  * Makes the fifth attempt of a mail whose text cannot be written because of the error.
