@@ -284,6 +284,14 @@ describe('the audit log', () => {
     expect(robots.body.data.length).toBe(2);
   });
 
+  it('has a write whose body has a key that Postgres cannot store as it is', async () => {
+    // The cut at 100 characters leaves half of the emoji.
+    const key = `${'k'.repeat(98)}\0😀`;
+    await owner.post('/v1/keys', { [key]: 1 });
+    const [newest] = (await owner.get('/v1/audit-log?limit=1')).body.data;
+    expect(newest).toMatchObject({ route: '/v1/keys', status: 400, bodyKeys: [`${'k'.repeat(98)}\uFFFD`] });
+  });
+
   it('leaves out entries that are older than 365 days, although they are not deleted yet', async () => {
     const accountId = (await owner.get('/v1/auth/session')).body.account.id;
     const by = newId();

@@ -6,6 +6,7 @@ import { deleteInParts, type Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import type { Caller } from './api-keys.js';
 import { callerOf } from './caller.js';
+import { GroupedWrites } from './grouped-writes.js';
 import { changesNothing } from './permissions.js';
 
 /** Number of days that an entry is kept. Reads leave out older entries, which are deleted some minutes later. */
@@ -17,6 +18,21 @@ const MAX_KEY_LENGTH = 100;
 const MCP = '/mcp';
 /** Matches the MCP tools that change nothing: their names begin with one of these verbs. */
 const READING_TOOL = /^#(search|get|explain|list|estimate|backtest)_/;
+
+/** A row of `audit_log`, without its time. */
+interface Entry {
+  entry_id: string;
+  account_id: string;
+  by_kind: string;
+  by_id: string;
+  method: string;
+  route: string;
+  path: string;
+  body_keys: string[];
+  status: number | null;
+  request_id: string;
+  network_address: string;
+}
 
 /** Who made a request. */
 type Author = Pick<Caller, 'accountId'> & { by: Pick<Caller['by'], 'kind' | 'id'> };
@@ -30,6 +46,10 @@ type Author = Pick<Caller, 'accountId'> & { by: Pick<Caller['by'], 'kind' | 'id'
 export class AuditLog {
   private readonly entries = new WeakMap<FastifyRequest, string>();
   private readonly failures = new WeakMap<FastifyRequest, number>();
+  private readonly inserts = new GroupedWrites<Entry>((entries) => this.insert(entries));
+  private readonly outcomes = new GroupedWrites<Pick<Entry, 'entry_id' | 'status'>>((statuses) =>
+    this.update(statuses),
+  );
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
@@ -69,24 +89,19 @@ export class AuditLog {
     status: number | null,
   ): Promise<string> {
     const entryId = newId();
-    await this.database.query(
-      `INSERT INTO audit_log (entry_id, account_id, by_kind, by_id, method, route, path, body_keys, status, request_id,
-         network_address)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-      [
-        entryId,
-        accountId,
-        by.kind,
-        by.id,
-        request.method,
-        (request.routeOptions.url ?? '').replace(/:(\w+)/g, '{$1}'),
-        storable(request.url + toolOf(request)).slice(0, MAX_PATH_LENGTH),
-        keysOf(request.body),
-        status,
-        String(reply.getHeader('x-request-id') ?? ''),
-        request.ip,
-      ],
-    );
+    await this.inserts.add({
+      entry_id: entryId,
+      account_id: accountId,
+      by_kind: by.kind,
+      by_id: by.id,
+      method: request.method,
+      route: (request.routeOptions.url ?? '').replace(/:(\w+)/g, '{$1}'),
+      path: storable(request.url + toolOf(request), MAX_PATH_LENGTH),
+      body_keys: keysOf(request.body),
+      status,
+      request_id: String(reply.getHeader('x-request-id') ?? ''),
+      network_address: request.ip,
+    });
     return entryId;
   }
 
@@ -95,11 +110,29 @@ export class AuditLog {
    * outcome.
    */
   private async complete(entryId: string, status: number): Promise<void> {
-    await this.database
-      .query('UPDATE audit_log SET status = $2 WHERE entry_id = $1', [entryId, status])
+    await this.outcomes
+      .add({ entry_id: entryId, status })
       .catch((error: unknown) =>
         this.log.warn({ err: error, entryId }, 'the status of an entry of the audit log could not be stored'),
       );
+  }
+
+  private insert(entries: readonly Entry[]): Promise<unknown> {
+    return this.database.query(
+      `INSERT INTO audit_log (entry_id, account_id, by_kind, by_id, method, route, path, body_keys, status, request_id,
+         network_address)
+       SELECT entry_id, account_id, by_kind, by_id, method, route, path, body_keys, status, request_id, network_address
+       FROM jsonb_populate_recordset(NULL::audit_log, $1)`,
+      [JSON.stringify(entries)],
+    );
+  }
+
+  private update(statuses: readonly Pick<Entry, 'entry_id' | 'status'>[]): Promise<unknown> {
+    return this.database.query(
+      `UPDATE audit_log SET status = n.status FROM jsonb_to_recordset($1) AS n (entry_id uuid, status int)
+       WHERE audit_log.entry_id = n.entry_id`,
+      [JSON.stringify(statuses)],
+    );
   }
 
   /** Deletes entries after a year. */
@@ -130,10 +163,10 @@ function keysOf(body: unknown): string[] {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return [];
   return Object.keys(body)
     .slice(0, MAX_KEYS)
-    .map((key) => storable(key).slice(0, MAX_KEY_LENGTH));
+    .map((key) => storable(key, MAX_KEY_LENGTH));
 }
 
-/** Postgres stores neither U+0000 nor lone surrogates. */
-function storable(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '');
+/** Shortens a text, and removes what Postgres does not store: U+0000 and lone surrogates, also at the cut. */
+function storable(text: string, maxLength: number): string {
+  return text.slice(0, maxLength).toWellFormed().replaceAll('\0', '');
 }

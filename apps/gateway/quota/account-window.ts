@@ -9,16 +9,9 @@ export const WINDOW_MS = 60_000;
 const USED_UP_MS = 250;
 /**
  * A lease is a number of requests that the table allows one gateway to admit. An unused lease is returned after this
- * time.
+ * time. A shorter time would make an account with one request a second write a lease and its return for each request.
  */
-const IDLE_MS = 200;
-/**
- * For a plan with few requests, an unused lease is returned later: after the time in which the plan allows this many
- * requests.
- */
-const IDLE_REQUESTS = 10;
-/** An unused lease is returned after this time at the latest. */
-const MAX_IDLE_MS = 2000;
+const IDLE_MS = 1000;
 /**
  * A lease is at most the remaining requests of the minute divided by this number, so that no gateway keeps the last
  * requests unused. A lease is larger if more requests already wait, and never smaller than 1.
@@ -94,8 +87,7 @@ export class AccountWindow {
 
   /** Returns true if this gateway must return its leased requests, because it has not used them for too long. */
   isIdle(now: number): boolean {
-    const pace = (IDLE_REQUESTS * WINDOW_MS) / this.limit;
-    return this.leased > 0 && now - this.lastRequestAt > Math.min(MAX_IDLE_MS, Math.max(IDLE_MS, pace));
+    return this.leased > 0 && now - this.lastRequestAt > IDLE_MS;
   }
 
   /** Gives up all leased requests. @returns their number */

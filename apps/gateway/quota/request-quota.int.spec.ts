@@ -144,7 +144,7 @@ describe('a lease', () => {
     const accountId = newId();
     await idle.take(accountId, 1200);
     expect(await usedOf(accountId)).toBeGreaterThan(1);
-    clock.at += 600;
+    clock.at += 1100;
     await until('the lease is returned', async () => (await usedOf(accountId)) === 1);
     expect(admitted(await times(1300, () => busy.take(accountId, 1200)))).toBe(1199);
   });

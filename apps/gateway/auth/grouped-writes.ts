@@ -1,0 +1,47 @@
+import PQueue from 'p-queue';
+import { isOutage } from '#outages';
+
+/** Maximum number of values in one write. */
+const MAX_VALUES = 100;
+
+interface Waiting<T> {
+  value: T;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Writes values, one write after the other. The values that arrive during a write wait for it, and are written together
+ * afterwards. So many concurrent values take few statements and few commits, and a single value does not wait.
+ */
+export class GroupedWrites<T> {
+  private readonly waiting: Waiting<T>[] = [];
+  private readonly writes = new PQueue({ concurrency: 1 });
+
+  /** @param write stores all the values or none of them */
+  constructor(private readonly write: (values: readonly T[]) => Promise<unknown>) {}
+
+  /** Resolves when the value is stored. @throws the error of the write that failed to store this value */
+  add(value: T): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ value, resolve, reject });
+      void this.writes.add(() => this.writeWaiting());
+    });
+  }
+
+  private async writeWaiting(): Promise<void> {
+    const group = this.waiting.splice(0, MAX_VALUES);
+    if (group.length > 0) await this.writeGroup(group);
+  }
+
+  private async writeGroup(group: readonly Waiting<T>[]): Promise<void> {
+    try {
+      await this.write(group.map(({ value }) => value));
+      for (const { resolve } of group) resolve();
+    } catch (error) {
+      // A value that cannot be stored must not affect the others. During an outage, no value can be stored.
+      if (group.length > 1 && !isOutage(error)) for (const one of group) await this.writeGroup([one]);
+      else for (const { reject } of group) reject(error);
+    }
+  }
+}
