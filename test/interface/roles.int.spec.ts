@@ -1,9 +1,12 @@
+import { once } from 'node:events';
+import http from 'node:http';
 import { request } from 'undici';
 import { newId } from '#kernel';
+import { until } from '#testing';
 import { Browser } from './browser.js';
 import { description } from './described.js';
 import { startInterface, type InterfaceUnderTest } from './interface-under-test.js';
-import { firstOwner, joined, PASSWORD } from './people.js';
+import { firstOwner, joined, memberIdOf, PASSWORD } from './people.js';
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 const operations = Object.entries(description.paths).flatMap(([path, methods]) =>
@@ -149,5 +152,46 @@ describe('a new role', () => {
         })
       ).body.member.role,
     ).toBe('viewer');
+  });
+});
+
+describe('a removal', () => {
+  it('refuses a request that the member began before, and whose body ends more than a second later', async () => {
+    const owner = browsers['owner'] as Browser;
+    const mallory = await joined(owner, 'mallory@example.org', 'owner');
+    const id = await memberIdOf(mallory);
+    const running = http.request(`${service.url}/v1/invitations`, {
+      method: 'POST',
+      headers: {
+        cookie: mallory.cookie,
+        'x-csrf-token': mallory.csrfToken,
+        'content-type': 'application/json',
+        expect: '100-continue',
+      },
+    });
+    running.flushHeaders();
+    await once(running, 'continue');
+    const began = Date.now();
+    running.write('{"email":"mallory2@example.org","role":');
+    await owner.call('DELETE', `/v1/members/${id}`);
+    await until('a second has passed', () => Promise.resolve(Date.now() - began > 1100));
+    running.end('"owner"}');
+    const [answer] = (await once(running, 'response')) as [http.IncomingMessage];
+    answer.resume();
+    expect(answer.statusCode).toBe(401);
+    const open = (await owner.get('/v1/invitations')).body.data as { email: string }[];
+    expect(open.map(({ email }) => email)).not.toContain('mallory2@example.org');
+  });
+
+  it('revokes the invitations of the member, so that the member cannot join again with another address', async () => {
+    const owner = browsers['owner'] as Browser;
+    const mallory = await joined(owner, 'mallory3@example.org', 'owner');
+    const { body } = await mallory.post('/v1/invitations', { email: 'mallory4@example.org', role: 'owner' });
+    await owner.call('DELETE', `/v1/members/${await memberIdOf(mallory)}`);
+    const again = { email: 'mallory4@example.org', password: PASSWORD, code: body.code };
+    expect(await new Browser(service.url).post('/v1/auth/sign-up', again)).toMatchObject({
+      status: 400,
+      body: { error: 'code: is not valid for this address, or was used, or has expired' },
+    });
   });
 });

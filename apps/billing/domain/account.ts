@@ -87,7 +87,7 @@ export interface AccountSettings {
  */
 export function decide(command: AccountCommand, state: AccountState): AccountEvent[] {
   if (isMemberCommand(command)) return membersDecided(command, requireOpen(state));
-  if (isKeyCommand(command)) return decideKeys(command, requireOpen(state).keys);
+  if (isKeyCommand(command)) return keysDecided(command, requireOpen(state));
   switch (command.kind) {
     case 'open':
       if (state.status === 'open') throw Refusal.conflict('the account already exists');
@@ -176,6 +176,17 @@ function membersDecided(command: MemberCommand, { members, keys }: OpenAccountSt
   const events = decideMembers(command, members);
   if (command.kind !== 'remove-member' || events.length === 0) return events;
   return [...events, ...revokeKeysOf(command.memberId, keys)];
+}
+
+/**
+ * Decides a command on keys. The gateway checked the member before the command. Meanwhile the member can have been removed,
+ * and a key of a removed member would never be revoked.
+ */
+function keysDecided(command: KeyCommand, { members, keys }: OpenAccountState): AccountEvent[] {
+  const memberId = command.kind === 'create-key' ? command.key.memberId : '';
+  if (memberId !== '' && !members.members.has(memberId))
+    throw new Refusal('forbidden', 'FORBIDDEN', 'only a member of the account can create a key');
+  return decideKeys(command, keys);
 }
 
 function resealed(

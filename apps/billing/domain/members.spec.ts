@@ -15,10 +15,10 @@ const joinedAs = (memberId: string, role: string, more: { invitationId?: string;
     case: 'memberJoined',
     value: { memberId, role, email: `${memberId}@example.org`, passwordHash: `hash of ${memberId}`, ...more },
   });
-const invitedAs = (invitationId: string, email = 'bob@example.org', role = 'editor') =>
+const invitedAs = (invitationId: string, email = 'bob@example.org', role = 'editor', invitedBy = 'ada') =>
   event({
     case: 'invitationCreated',
-    value: { invitationId, email, role, codeHash, expiresAt: later, invitedBy: 'ada' },
+    value: { invitationId, email, role, codeHash, expiresAt: later, invitedBy },
   });
 const revoked = (invitationId: string) => event({ case: 'invitationRevoked', value: { invitationId } });
 const keyOf = (keyId: string, memberId: string) =>
@@ -94,6 +94,41 @@ describe('an invitation', () => {
     given(...owned)
       .when(invite({ role: 'admin', email: 'bob' }))
       .then({ kind: 'invalid', paths: ['email', 'role'] }));
+
+  it('can be made on the command line, also in an account without members', () =>
+    given(opened)
+      .when(invite({ invitedBy: '' }))
+      .then([invitedAs('i1', 'bob@example.org', 'editor', '')]));
+
+  it('is refused if the inviter is not an owner, for example because the inviter was removed or demoted meanwhile', () => {
+    for (const bob of [
+      [],
+      [joinedAs('bob', 'owner'), event({ case: 'memberRemoved', value: { memberId: 'bob' } })],
+      [joinedAs('bob', 'editor')],
+    ])
+      given(...owned, ...bob)
+        .when(invite({ invitedBy: 'bob', email: 'eve@example.org' }))
+        .then({ kind: 'forbidden', paths: [] });
+  });
+
+  it('is revoked when its inviter is removed or is no longer an owner', () => {
+    const two = [...owned, joinedAs('bob', 'owner')];
+    const invitations = [
+      invitedAs('i1', 'eve@example.org', 'owner', 'bob'),
+      invitedAs('i2', 'dan@example.org', 'owner', 'bob'),
+      revoked('i2'),
+      invitedAs('i3', 'kim@example.org'),
+    ];
+    given(...two, ...invitations)
+      .when({ kind: 'remove-member', memberId: 'bob' })
+      .then([event({ case: 'memberRemoved', value: { memberId: 'bob' } }), revoked('i1')]);
+    given(...two, ...invitations)
+      .when({ kind: 'change-member-role', memberId: 'bob', role: 'editor' })
+      .then([
+        event({ case: 'memberRoleChanged', value: { memberId: 'bob', role: 'editor' } }),
+        revoked('i1'),
+      ]);
+  });
 
   it('is refused if the account has 200 members and open invitations together', () => {
     const many = Array.from({ length: 199 }, (_, n) => invitedAs(`j${n}`, `n${n}@example.org`));
@@ -226,6 +261,17 @@ describe('the keys of members', () => {
     given(...keys)
       .when(rename('bob', ' '))
       .then({ kind: 'invalid', paths: ['name'] });
+  });
+
+  it('cannot be created for a member who was removed meanwhile', () => {
+    const add: AccountCommand = {
+      kind: 'create-key',
+      key: { keyId: 'x', name: 'x', keyHash: codeHash, scope: 'read', expiresAt: '', memberId: 'bob' },
+      now,
+    };
+    given(...owned, joinedAs('bob', 'editor'), event({ case: 'memberRemoved', value: { memberId: 'bob' } }))
+      .when(add)
+      .then({ kind: 'forbidden', paths: [] });
   });
 
   it('are limited to 200 active keys in an account', () => {

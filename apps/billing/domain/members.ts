@@ -33,6 +33,8 @@ interface Invitation {
   codeHash: Uint8Array;
   /** ISO 8601 */
   expiresAt: string;
+  /** The member who invites; empty for the command line. */
+  invitedBy: string;
   status: 'open' | 'accepted' | 'revoked';
 }
 
@@ -114,13 +116,16 @@ export function decideMembers(command: MemberCommand, state: MembersState): Acco
       if (faults.length > 0) throw Refusal.validation(faults);
       if (member.role === role) return [];
       refuseLastOwner(state, memberId);
-      return [event({ case: 'memberRoleChanged', value: { memberId, role } })];
+      return [
+        event({ case: 'memberRoleChanged', value: { memberId, role } }),
+        ...(role === 'owner' ? [] : invitationsRevoked(state, memberId)),
+      ];
     }
     case 'remove-member': {
       const { memberId } = command;
       memberOf(state, memberId);
       refuseLastOwner(state, memberId);
-      return [event({ case: 'memberRemoved', value: { memberId } })];
+      return [event({ case: 'memberRemoved', value: { memberId } }), ...invitationsRevoked(state, memberId)];
     }
     case 'change-password': {
       const { memberId, passwordHash, isCurrentHash } = command;
@@ -135,12 +140,13 @@ export function decideMembers(command: MemberCommand, state: MembersState): Acco
 export function evolveMembers(state: MembersState, event: AccountEvent['event']): MembersState {
   switch (event.case) {
     case 'invitationCreated': {
-      const { invitationId, email, role, codeHash, expiresAt } = event.value;
+      const { invitationId, email, role, codeHash, expiresAt, invitedBy } = event.value;
       return withInvitation(state, invitationId, {
         email,
         role: roleOf(role),
         codeHash,
         expiresAt,
+        invitedBy,
         status: 'open',
       });
     }
@@ -194,6 +200,9 @@ function invited(
   const { invitationId, email, role, codeHash, expiresAt, invitedBy, now } = command;
   const faults = [...addressFaults(email), ...roleFaults(role)];
   if (faults.length > 0) throw Refusal.validation(faults);
+  // The gateway checked the role before this command. Meanwhile the member can have been removed or demoted.
+  if (invitedBy !== '' && members.get(invitedBy)?.role !== 'owner')
+    throw new Refusal('forbidden', 'FORBIDDEN', 'only an owner of the account can invite members');
   if ([...members.values()].some((member) => isSameAddress(member.email, email)))
     throw Refusal.conflict('this address belongs to a member already');
   const open = [...invitations].filter(
@@ -278,6 +287,16 @@ function changedMember(
 
 function withInvitation(state: MembersState, id: string, invitation: Invitation): MembersState {
   return { ...state, invitations: new Map(state.invitations).set(id, invitation) };
+}
+
+/**
+ * Returns the events that revoke the open invitations of a member who is no longer an owner. Otherwise this member could
+ * join again with an invitation for another address.
+ */
+function invitationsRevoked({ invitations }: MembersState, memberId: string): AccountEvent[] {
+  return [...invitations]
+    .filter(([, { invitedBy, status }]) => invitedBy === memberId && status === 'open')
+    .map(([id]) => invitationRevoked(id));
 }
 
 function invitationRevoked(invitationId: string): AccountEvent {

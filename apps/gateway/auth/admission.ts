@@ -9,7 +9,7 @@ import { SessionCookie } from '../sessions/session-cookie.js';
 import { isCsrfToken, Sessions } from '../sessions/sessions.js';
 import { ApiKeys, type Caller } from './api-keys.js';
 import { FailedKeyAttempts } from './failed-key-attempts.js';
-import { setCaller } from './caller.js';
+import { callerOf as admittedCaller, setCaller } from './caller.js';
 import { includes, requiredRightsOf, type RequiredRights } from './permissions.js';
 
 /**
@@ -30,6 +30,9 @@ const OPEN: ReadonlySet<string> = new Set([
  * attempt.
  */
 const SESSION_ROUTE = '/v1/auth/session';
+
+/** If a request has arrived completely only after this time, in ms, its credential and its rights are checked again. */
+const CHECKED_AGAIN_AFTER_MS = 1000;
 
 const FOREIGN_PAGE = 'the request was sent by a page of another site';
 
@@ -65,6 +68,21 @@ export class Admission {
       }
       this.admit(request, reply).then((isAdmitted) => isAdmitted && done(), done);
     });
+    fastify.addHook('preHandler', (request, reply, done) => {
+      if (!admittedCaller(request) || reply.elapsedTime < CHECKED_AGAIN_AFTER_MS) return done();
+      this.checkAgain(request, reply).then(() => done(), done);
+    });
+  }
+
+  /**
+   * Checks the credential and the rights again, after a body that arrived slowly. Otherwise a member could begin a request,
+   * and send the rest of its body after the member was removed.
+   * @throws Refusal as `callerOf` and `refuseUnlessAllowed` do
+   */
+  private async checkAgain(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const caller = await this.callerOf(this.credentialOf(request), request, reply);
+    refuseUnlessAllowed(caller, requiredRightsOf(request.method, request.routeOptions.url), pathOf(request));
+    setCaller(request, caller);
   }
 
   /** @returns false if the request has already been answered */

@@ -88,7 +88,7 @@ export class ApiKeys {
            m.role
          FROM api_keys k JOIN accounts a USING (account_id)
          LEFT JOIN members m ON m.member_id = k.member_id AND m.removed_at IS NULL
-         WHERE k.key_hash = $1 AND k.revoked_at IS NULL
+         WHERE k.key_hash = $1 AND k.revoked_at IS NULL AND (k.member_id IS NULL OR m.member_id IS NOT NULL)
        ), used AS (
          INSERT INTO api_key_uses (key_id, last_used_at) SELECT key_id, now() FROM found
          ON CONFLICT (key_id) DO UPDATE SET last_used_at = excluded.last_used_at
