@@ -1,21 +1,14 @@
-import { lookup as systemLookup } from 'node:dns/promises';
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
 import { buildConnector } from 'undici';
 import type { AddressPolicy } from './address-policy.js';
 import { isLocalhost, LOOPBACK } from './localhost.js';
 import { notAllowed, OutboundError } from './outbound-error.js';
-
-/** Looks up all addresses of a host name. */
-export type Resolve = (hostname: string) => Promise<readonly string[]>;
+import type { Resolve } from './resolve.js';
 
 // Maximum time to connect. Slow receivers usually accept a connection within this time. If the deadline of the request
 // is earlier, the deadline applies.
 const CONNECT_TIMEOUT_MS = 10_000;
-
-/** Uses the lookup of the operating system: hosts file and name servers. */
-export const systemResolve: Resolve = async (hostname) =>
-  (await systemLookup(hostname, { all: true })).map(({ address }) => address);
 
 /** Connects to any address: for upstreams that the operator configured. */
 export function createTrustedConnector(): buildConnector.connector {

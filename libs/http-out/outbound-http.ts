@@ -1,14 +1,10 @@
 import { createAddressPolicy, type AddressPolicy } from './address-policy.js';
 import { exchange, type Answer, type AnswerCallback } from './exchange.js';
-import {
-  createGuardedConnector,
-  createTrustedConnector,
-  systemResolve,
-  type Resolve,
-} from './guarded-connect.js';
+import { createGuardedConnector, createTrustedConnector } from './guarded-connect.js';
 import { OutboundError, toOutboundError } from './outbound-error.js';
 import { Pools } from './pools.js';
 import { isPermanentRedirect, nextHop, type Hop } from './redirect.js';
+import { createResolve, type Resolve } from './resolve.js';
 import { checkLiteral, createTargetReader, type Target } from './target.js';
 
 /** Options of the outbound HTTP client. */
@@ -19,7 +15,7 @@ export interface OutboundHttpOptions {
   userAgent: string;
   /** Maximum number of connections to one scheme, host and port; further requests wait. Default 16. */
   connectionsPerOrigin?: number;
-  /** Returns all addresses of a host name; default: the lookup of the operating system. */
+  /** Returns all addresses of a host name; default: `createResolve`. */
   resolve?: Resolve;
 }
 
@@ -109,7 +105,7 @@ class GuardedOutboundHttp implements OutboundDispatcher {
   constructor(private readonly options: OutboundHttpOptions) {
     this.permits = createAddressPolicy(options.allow);
     const connections = options.connectionsPerOrigin ?? DEFAULT_CONNECTIONS_PER_ORIGIN;
-    const resolve = options.resolve ?? systemResolve;
+    const resolve = options.resolve ?? createResolve();
     // Separate pools: a connection that was opened for a trusted request must never serve an untrusted one.
     this.guarded = new Pools(createGuardedConnector(this.permits, resolve), connections);
     this.trusted = new Pools(createTrustedConnector(), connections);

@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises';
+import { lookup, Resolver } from 'node:dns/promises';
+import PQueue from 'p-queue';
+
+/** Looks up all addresses of a host name. */
+export type Resolve = (hostname: string) => Promise<readonly string[]>;
+
+/** Where a resolver looks names up; tests use other values. */
+export interface ResolveOptions {
+  /** Address and port of each name server; default: the name servers of the operating system. */
+  nameServers?: readonly string[];
+  /** Default: `/etc/hosts`. */
+  hostsFile?: string;
+  /** Maximum time for one question to a name server, in ms. A question is asked twice. */
+  timeoutMs?: number;
+  /** The lookup of the operating system. */
+  systemLookup?: Resolve;
+}
+
+const TIMEOUT_MS = 2000;
+const TRIES = 2;
+
+/**
+ * Creates a function that looks names up in the hosts file, then at the name servers, then with the operating system,
+ * which also knows search domains and local names. The lookup of the operating system occupies a thread of Node until
+ * the name servers have answered, and only two such lookups run at the same time. So a few names whose name servers do
+ * not answer would stop the requests to all other hosts. Questions to name servers occupy no thread. Only names that are
+ * unknown to the name servers need the operating system: one after the other, and not if the name servers are silent.
+ */
+export function createResolve({
+  nameServers,
+  hostsFile = '/etc/hosts',
+  timeoutMs = TIMEOUT_MS,
+  systemLookup = lookUpInSystem,
+}: ResolveOptions = {}): Resolve {
+  const systemLookups = new PQueue({ concurrency: 1 });
+  return async (hostname) => {
+    const own = await addressesInFile(hostsFile, hostname);
+    if (own.length > 0) return own;
+    // Each resolver reads the present configuration of the system.
+    const resolver = new Resolver({ timeout: timeoutMs, tries: TRIES });
+    if (nameServers) resolver.setServers(nameServers);
+    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    if (found.length > 0 || answers.some(isSilence)) return found;
+    return systemLookups.add(() => systemLookup(hostname));
+  };
+}
+
+function isSilence(answer: PromiseSettledResult<unknown>): boolean {
+  return answer.status === 'rejected' && (answer.reason as NodeJS.ErrnoException).code === 'ETIMEOUT';
+}
+
+async function lookUpInSystem(hostname: string): Promise<string[]> {
+  return (await lookup(hostname, { all: true })).map(({ address }) => address);
+}
+
+/** Returns the addresses of a name in a file with the format of `/etc/hosts`; none if the file cannot be read. */
+async function addressesInFile(path: string, hostname: string): Promise<string[]> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  return text.split('\n').flatMap((line) => {
+    const [address, ...names] = line.replace(/#.*/, '').trim().toLowerCase().split(/\s+/);
+    return address !== undefined && names.includes(hostname.toLowerCase()) ? [address] : [];
+  });
+}
