@@ -177,6 +177,16 @@ describe('GET /v1/credits/usage and /v1/credits/audit', () => {
       sumOfMovements: 3093,
       chargedThisPeriod: 7,
     });
+    // The clock of the replica that wrote the charge was late, just after a renewal.
+    await database.query(
+      `UPDATE credit_movements SET at = b.period_start - interval '1 ms' FROM credit_balances b
+       WHERE b.account_id = $1 AND credit_movements.account_id = $1 AND kind = 'charge' AND source = 'x'`,
+      [accountId],
+    );
+    expect((await api.get('/v1/credits/audit')).body).toMatchObject({
+      consistent: true,
+      chargedThisPeriod: 7,
+    });
     await database.query(
       'UPDATE credit_usage SET credits = credits + 1 WHERE account_id = $1 AND source = $2',
       [accountId, 'x'],

@@ -1,6 +1,6 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { AckPolicy } from '@nats-io/jetstream';
-import { fetch } from 'undici';
+import { fetch, Pool } from 'undici';
 import { insertRows } from '#clickhouse';
 import { EventSchema } from '#contracts';
 import { EventStore } from '#event-store';
@@ -269,6 +269,18 @@ describe('GET /v1/stream', () => {
     const answer = await ada.api.get('/v1/stream?limit=5&mode=semantic&q=acme');
     expect(answer.status).toBe(400);
     expect(JSON.stringify(answer.body)).toContain('limit');
+  });
+
+  it('answers a HEAD without a stream, so that the connection is free', async () => {
+    const dan = await service.tenant();
+    const connection = new Pool(service.url, { connections: 1 });
+    for (let n = 0; n < 2; n += 1) {
+      const headers = { 'x-api-key': dan.api.apiKey };
+      const answer = await connection.request({ method: 'HEAD', path: '/v1/stream', headers });
+      await answer.body.dump();
+      expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'text/event-stream']);
+    }
+    await connection.close();
   });
 
   it('returns 429 for more than 50 streams of one account, and accepts a new stream after another stream has ended', async () => {

@@ -142,9 +142,14 @@ export class CreditReads {
     const [row] = await this.database.query<LedgerSums[]>(
       `SELECT b.balance, m.movements, m.sum AS "sumOfMovements", l.balance_after AS "lastBalance", m.charged, u.usage
        FROM credit_balances b,
+         -- The renewal that began the period. A charge after it can have an earlier time, if the clock of its replica is late.
+         LATERAL (
+           SELECT seq, place FROM credit_movements WHERE account_id = b.account_id AND kind = 'renewal'
+           ORDER BY seq DESC, place DESC LIMIT 1
+         ) r,
          LATERAL (
            SELECT count(*)::bigint AS movements, coalesce(sum(amount), 0)::bigint AS sum,
-             coalesce(-sum(amount) FILTER (WHERE kind = 'charge' AND at >= b.period_start), 0)::bigint AS charged
+             coalesce(-sum(amount) FILTER (WHERE kind = 'charge' AND (seq, place) > (r.seq, r.place)), 0)::bigint AS charged
            FROM credit_movements WHERE account_id = b.account_id
          ) m
          LEFT JOIN LATERAL (

@@ -52,6 +52,13 @@ export class MentionExportController {
     if (after !== undefined && !position)
       throw Refusal.validation([{ path: 'after', message: 'is not a mention of this account' }]);
     const page: TimePage = { since, until, order, limit: PAGE_ROWS, after: position };
+    const isCsv = format === 'csv';
+    const answer = () =>
+      reply
+        .header('content-type', isCsv ? 'text/csv; charset=utf-8' : 'application/x-ndjson; charset=utf-8')
+        .header('content-disposition', `attachment; filename="mentions.${format}"`);
+    // For a HEAD, Fastify would read the whole export and drop it.
+    if (reply.request.method === 'HEAD') return void answer().send();
     if ((this.running.get(accountId) ?? 0) >= MAX_CONCURRENT) {
       reply.header('retry-after', RETRY_AFTER_SECONDS);
       throw new Refusal(
@@ -61,11 +68,7 @@ export class MentionExportController {
       );
     }
     const rows = await this.begin(accountId, filter, page);
-    const isCsv = format === 'csv';
-    void reply
-      .header('content-type', isCsv ? 'text/csv; charset=utf-8' : 'application/x-ndjson; charset=utf-8')
-      .header('content-disposition', `attachment; filename="mentions.${format}"`)
-      .send(isCsv ? csvOf(rows, after === undefined) : ndjsonOf(rows));
+    void answer().send(isCsv ? csvOf(rows, after === undefined) : ndjsonOf(rows));
   }
 
   /**

@@ -34,6 +34,8 @@ export class StreamController {
     const query = new QueryReader(raw);
     const filter = readMentionFilter(query);
     query.finish();
+    // The connection of a HEAD would stay occupied, although the response is complete without a body.
+    if (request.method === 'HEAD') return void reply.header('content-type', 'text/event-stream').send();
     const wanted = lastEventId
       ? this.positions.sequenceOf(accountId, lastEventId)
       : await this.live.written();
