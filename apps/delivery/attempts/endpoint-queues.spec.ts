@@ -163,6 +163,22 @@ describe('the queues of endpoints', () => {
     expect(inMemory()).toEqual([]);
   });
 
+  it('of an endpoint that hung are forgotten after 15 minutes without a request', () => {
+    jest.useFakeTimers(fakeOnly('Date', 'setInterval', 'clearInterval'));
+    queues = new EndpointQueues(receiver.send, 2, 101);
+    const inMemory = () => [...queues['queues'].keys()];
+    const busy = deliveryTo('busy');
+    for (const delivery of [busy, deliveryTo('hanging')]) queues.submit(delivery, () => undefined);
+    jest.advanceTimersByTime(300);
+    receiver.hang(receiver.begun[1]!);
+    jest.advanceTimersByTime(15 * 60_000);
+    expect(inMemory()).toEqual(['busy', 'hanging']);
+    jest.advanceTimersByTime(100);
+    expect(inMemory()).toEqual(['busy']);
+    receiver.answer(busy);
+    jest.advanceTimersByTime(100);
+  });
+
   it('cancel requests that have not started, and do not end running requests', async () => {
     const deliveries = many(4);
     const results = deliveries.map((one) => queues.attempt(one));

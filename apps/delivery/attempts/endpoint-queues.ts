@@ -12,6 +12,8 @@ export const STOP_TIMEOUT_MS = 2000;
 /** A request that has run for this time, in ms, is late. A batch no longer waits if all its open deliveries are late. */
 const LATE_MS = 50;
 const SWEEP_MS = 50;
+/** An endpoint that hung and has had no request for this time, in ms, is forgotten, so that memory does not grow. */
+const FORGET_MS = 15 * 60_000;
 /**
  * Maximum number of concurrent requests to an endpoint at first, and again when all its requests have ended. Each
  * response doubles this number, up to the limit of an endpoint.
@@ -27,8 +29,8 @@ interface EndpointQueue {
    * responds again.
    */
   allowed: number;
-  /** True after a slow request got no response, until the endpoint responds. */
-  hangs: boolean;
+  /** When the last slow request ended without a response, in ms; undefined if the endpoint has responded since then. */
+  hungAt: number | undefined;
 }
 
 /**
@@ -127,7 +129,7 @@ export class EndpointQueues {
   private queueOf(endpoint: string): EndpointQueue {
     let queue = this.queues.get(endpoint);
     if (!queue) {
-      queue = { underWay: new Map(), waiting: [], allowed: this.firstAllowed, hangs: false };
+      queue = { underWay: new Map(), waiting: [], allowed: this.firstAllowed, hungAt: undefined };
       this.queues.set(endpoint, queue);
     }
     return queue;
@@ -149,16 +151,16 @@ export class EndpointQueues {
     const wasSlow = this.slow.delete(delivery);
     if (result && result.statusCode > 0) {
       queue.allowed = Math.min(this.concurrency, queue.allowed * 2);
-      queue.hangs = false;
+      queue.hungAt = undefined;
     } else if (result && wasSlow) {
       queue.allowed = 1;
-      queue.hangs = true;
+      queue.hungAt = Date.now();
     }
     queue.underWay.delete(delivery);
     if (!wasSlow) this.quick -= 1;
     if (queue.waiting.length > 0 && hasPlace(queue)) this.ready.add(queue);
     // An endpoint without running requests gets few requests at first, because it possibly hangs at the next request.
-    else if (queue.underWay.size === 0 && !queue.hangs) queue.allowed = this.firstAllowed;
+    else if (queue.underWay.size === 0 && queue.hungAt === undefined) queue.allowed = this.firstAllowed;
   }
 
   /** Gives the free places to the queues in turn. */
@@ -189,9 +191,10 @@ export class EndpointQueues {
     const slowSince = Date.now() - SLOW_MS;
     let isBusy = false;
     for (const [endpoint, queue] of this.queues) {
-      // The queue of an endpoint that hangs stays in memory with its limit; other queues are removed when they are
-      // idle.
-      if (queue.underWay.size + queue.waiting.length === 0 && !queue.hangs) this.queues.delete(endpoint);
+      // The queue of an endpoint that hangs stays in memory for a time, with its limit; other queues are removed when they
+      // are idle.
+      const isForgotten = queue.hungAt === undefined || queue.hungAt < Date.now() - FORGET_MS;
+      if (queue.underWay.size + queue.waiting.length === 0 && isForgotten) this.queues.delete(endpoint);
       for (const [delivery, startedAt] of queue.underWay) {
         isBusy = true;
         if (startedAt >= slowSince) break;
