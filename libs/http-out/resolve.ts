@@ -43,7 +43,7 @@ export function createResolve({
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
     const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (found.length > 0 || answers.some(isSilence)) return found;
-    return systemLookups.add(() => systemLookup(hostname));
+    return (await systemLookups.add(() => systemLookup(hostname))) ?? [];
   };
 }
 
