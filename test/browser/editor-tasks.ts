@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { until, type Json } from '#testing';
 import { EDITOR_FIELDS, fieldOf, FULL_KEYWORD, GIVEN_BY_EARSHOT } from './editor-fields.js';
 import { call } from './installation.js';
@@ -69,6 +70,48 @@ export function editorTasks(member: Member): void {
         when: { kind: 'item', all: [{ field: 'text', op: 'contains', value: 'dark' }] },
         then: [{ type: 'mark', label: 'to_reply' }],
       },
+    ]);
+  }, 90_000);
+
+  it('enters brands with a space, addresses of feeds with a comma, and a rule with names that have a comma', async () => {
+    const { page } = member;
+    await member.open('keywords/new?name=Listed&query=lumora&source=ai_answers&source=rss');
+    const where = page.getByRole('region', { name: 'Where', exact: true });
+    const rules = page.getByRole('region', { name: 'Rules', exact: true });
+    const type = async (field: Locator, text: string) => {
+      await field.pressSequentially(text);
+      await field.press('Enter');
+    };
+    const compare = async (clause: number, field: string, comparison: string) => {
+      await rules.getByLabel(`Clause ${clause}: field`).fill(field);
+      await rules.getByLabel(`Clause ${clause}: comparison`).click();
+      await page.getByRole('option', { name: comparison, exact: true }).click();
+    };
+    const addSearch = where.getByRole('button', { name: 'Add a search with separate criteria' });
+    await addSearch.first().click();
+    await addSearch.last().click();
+    await type(where.getByLabel('Brands to look for in the answers'), 'Acme Rocket, Globex');
+    await type(where.getByLabel('Feeds'), 'https://a.example/feed?tags=a,b https://b.example/feed');
+    await rules.getByRole('button', { name: 'Add a rule' }).click();
+    await compare(1, 'author', 'is one of');
+    await type(rules.getByLabel('Clause 1: value'), 'Doe, Jane');
+    await type(rules.getByLabel('Clause 1: value'), 'Smith');
+    await rules.getByRole('button', { name: 'Add a clause' }).click();
+    const priced = page.waitForRequest(
+      (request) =>
+        request.url().includes('/v1/keywords/estimate') &&
+        Boolean(request.postData()?.includes('"op":"exists"')),
+    );
+    await compare(2, 'community', 'has no value');
+    const body = (await priced).postDataJSON() as Json;
+    const feeds = ['https://a.example/feed?tags=a,b', 'https://b.example/feed'];
+    expect(body.sources).toMatchObject([
+      { source: 'rss', searches: [{ overrides: { filters: { feed_urls: feeds } } }] },
+      { source: 'ai_answers', searches: [{ overrides: { filters: { brands: ['Acme Rocket', 'Globex'] } } }] },
+    ]);
+    expect(body.rules[0].when.all).toEqual([
+      { field: 'author', op: 'in', value: ['Doe, Jane', 'Smith'] },
+      { field: 'community', op: 'exists', value: false },
     ]);
   }, 90_000);
 

@@ -7,7 +7,7 @@ import {
   ruleOf,
   withActions,
   type RuleDraft,
-} from '../../apps/dashboard/parts/rules/clauses.js';
+} from '../../apps/dashboard/parts/rules/rule-draft.js';
 
 type Rule = Parameters<typeof draftOf>[0];
 
@@ -27,7 +27,7 @@ describe('a rule in the form', () => {
           kind: 'item',
           all: [
             { field: 'likes', op: 'gte', value: 20 },
-            { field: 'likes', op: 'in', value: [1, 2] as never },
+            { field: 'likes', op: 'in', value: ['1', '2.50'] },
             { field: 'vip', op: 'eq', value: true },
             { field: 'intent', op: 'in', value: ['complaint', 'churn_risk'] },
             { field: 'text', op: 'similar_to', value: { text: 'we are hiring', threshold: 0.7 } },
@@ -35,6 +35,28 @@ describe('a rule in the form', () => {
             { field: 'ai.urgent', op: 'eq', value: true },
             { field: 'ai.rank', op: 'gt', value: 3 },
             { field: 'author', op: 'exists' },
+            { field: 'author', op: 'exists', value: true },
+          ],
+        },
+      },
+    ],
+    [
+      'a clause that a field has no value',
+      { when: { kind: 'item', all: [{ field: 'author', op: 'exists', value: false }] } },
+    ],
+    [
+      'values with a comma in a list',
+      { when: { kind: 'item', all: [{ field: 'author', op: 'in', value: ['Doe, Jane', 'Smith'] }] } },
+    ],
+    [
+      'texts that look like a number or a boolean, in fields of an agent step that is not known',
+      {
+        when: {
+          kind: 'item',
+          all: [
+            { field: 'ai.code', op: 'eq', value: '007' },
+            { field: 'ai.code', op: 'in', value: ['1e3', 'true'] },
+            { field: 'ai.answer', op: 'contains', value: 'true' },
           ],
         },
       },
@@ -65,11 +87,50 @@ describe('a rule in the form', () => {
       { then: [{ type: 'notify', channelIds: ['a'] }, { type: 'notify' }] },
     ],
     [
+      'single channels in several actions',
+      {
+        then: [
+          { type: 'notify', channelIds: ['a'] },
+          { type: 'notify', channelIds: ['b', 'a'] },
+        ],
+      },
+    ],
+    [
+      'labels before and after another action',
+      { then: [{ type: 'mark', label: 'starred' }, { type: 'stop' }, { type: 'mark', label: 'flagged' }] },
+    ],
+    [
+      'channels and a label in actions that do not use them',
+      {
+        then: [{ type: 'webhook', channelIds: ['a'], label: 'starred' }, { type: 'notify' }],
+      },
+    ],
+    ['the same action twice', { then: [{ type: 'webhook' }, { type: 'webhook' }] }],
+    [
       'a window',
       { when: { kind: 'volume', window: '24h', min: 7, multiple: 2.5 }, source: 'reddit', enabled: false },
     ],
   ])('is sent back unchanged if it has %s', (_, more) => {
-    expect(ruleOf(draftOf(rule(more)))).toEqual(rule(more));
+    expect(ruleOf(draftOf(rule(more)), undefined)).toStrictEqual(rule(more));
+  });
+
+  it('sends actions of the form instead of the stored actions after a change', () => {
+    const stored = rule({
+      then: [{ type: 'notify', channelIds: ['a'] }, { type: 'notify', channelIds: ['b'] }, { type: 'stop' }],
+    });
+    const changed = { ...draftOf(stored), channelIds: ['a', 'b', 'c'] };
+    expect(ruleOf(changed, undefined).then).toEqual([
+      { type: 'notify', channelIds: ['a', 'b', 'c'] },
+      { type: 'stop' },
+    ]);
+    expect([actionCountOf(draftOf(stored)), actionCountOf(changed)]).toEqual([3, 2]);
+  });
+
+  it('shows only channels that get a notification, and only labels that are set', () => {
+    const { channelIds, alsoKeywordChannels, labels } = draftOf(
+      rule({ then: [{ type: 'notify' }, { type: 'webhook', channelIds: ['a'], label: 'starred' }] }),
+    );
+    expect([channelIds, alsoKeywordChannels, labels]).toEqual([[], false, []]);
   });
 
   it.each<[number, string, Partial<RuleDraft>]>([

@@ -2,7 +2,7 @@ import { createFormContext } from '@mantine/form';
 import type { components } from '../../../../clients/typescript/src/index.js';
 import type { Keyword, Source } from '../../api/types.js';
 import { fieldsOf, schemaOf, type AnswerField } from '../../parts/answer-schema.js';
-import { draftOf as ruleDraftOf, ruleOf, type RuleDraft } from '../../parts/rules/clauses.js';
+import { draftOf as ruleDraftOf, ruleOf, type RuleDraft } from '../../parts/rules/rule-draft.js';
 
 type Schemas = components['schemas'];
 /** The body of a keyword, as the API expects it. */
@@ -15,6 +15,8 @@ type Search = NonNullable<Entry['searches']>[number];
 /** One search of a source, with its own criteria. */
 export interface DraftSearch extends Omit<Search, 'overrides'> {
   overrides: Criteria & { terms: string[] };
+  /** The overrides as they are stored; undefined for a new search. */
+  storedOverrides?: Criteria;
 }
 
 /** A source with its searches. */
@@ -106,6 +108,7 @@ export function draftOf(keyword: Keyword): Draft {
       searches: (entry.searches ?? []).map((search) => ({
         ...search,
         overrides: { ...search.overrides, terms: search.overrides?.terms ?? [] },
+        storedOverrides: search.overrides,
       })),
     })),
     webhookUrl: keyword.webhookUrl ?? '',
@@ -142,24 +145,28 @@ export function draftOf(keyword: Keyword): Draft {
  * them.
  */
 export function bodyOf(draft: Draft): KeywordBody {
-  const { aiStep, schedule } = draft;
+  const { schedule } = draft;
+  const aiStep = draft.aiStep && {
+    instruction: draft.aiStep.instruction,
+    schema: schemaOf(draft.aiStep.fields),
+  };
   return {
     ...draft,
     name: draft.name.trim(),
     globalCriteria: { ...criteriaOf(draft.globalCriteria), market: draft.globalCriteria.market.trim() },
     sources: draft.sources.map((entry) => ({
       ...entry,
-      searches: entry.searches.map((search) => ({ ...search, overrides: criteriaOf(search.overrides) })),
+      searches: entry.searches.map(({ storedOverrides, ...search }) => ({
+        ...search,
+        overrides: criteriaOf(search.overrides, storedOverrides),
+      })),
     })),
     webhookUrl: draft.webhookUrl.trim() || null,
     spikeAlert: draft.spikeAlert || null,
     aiPreset: (draft.aiPreset || null) as KeywordBody['aiPreset'],
     aiPrompt: draft.aiPrompt.trim() || null,
-    aiStep: aiStep && {
-      instruction: aiStep.instruction.trim(),
-      schema: schemaOf(aiStep.fields),
-    },
-    rules: draft.rules.map(ruleOf),
+    aiStep,
+    rules: draft.rules.map((rule) => ruleOf(rule, aiStep?.schema)),
     minRelevance: draft.minRelevance === '' ? null : draft.minRelevance,
     languages: draft.languages.length > 0 ? draft.languages : null,
     schedule: schedule && {
@@ -171,21 +178,24 @@ export function bodyOf(draft: Draft): KeywordBody {
 }
 
 /**
- * Returns the criteria for the API, without empty values. A single term without a query becomes the query, because
- * `terms` must contain at least two terms.
+ * Returns the criteria for the API, without values that the member left empty. A single term without a query becomes the
+ * query, because `terms` must contain at least two terms.
  */
-function criteriaOf({ query, terms, ...rest }: Criteria & { terms: string[] }): Criteria {
+function criteriaOf(
+  { query, terms, ...rest }: Criteria & { terms: string[] },
+  stored: Criteria = {},
+): Criteria {
   const text = query?.trim() ?? '';
   const isSingle = terms.length === 1 && text === '';
-  const words = isSingle ? terms[0] : text;
-  const filled = Object.entries(rest).filter(
-    ([, value]) => value !== '' && value !== undefined && value !== null,
+  const words = query === stored.query ? query : text;
+  const filled = Object.entries({ ...rest, query: isSingle ? terms[0] : words }).filter(
+    ([key, value]) =>
+      value !== undefined &&
+      value !== null &&
+      // A stored empty text stays: with it, a search does not use the text of the keyword.
+      (value !== '' || stored[key as keyof Criteria] === ''),
   );
-  return {
-    ...Object.fromEntries(filled),
-    ...(words && { query: words }),
-    ...(terms.length > 0 && !isSingle && { terms }),
-  };
+  return { ...Object.fromEntries(filled), ...(terms.length > 0 && !isSingle && { terms }) };
 }
 
 /**

@@ -2,6 +2,7 @@ import { Anchor } from '@mantine/core';
 import { Link } from 'react-router';
 import { useChannels } from '../../api/channels.js';
 import { useCanEdit } from '../../api/session.js';
+import { schemaOf } from '../../parts/answer-schema.js';
 import { formPath } from '../../parts/faults.js';
 import { faultsOf, faultWithin, type Faults } from '../../parts/rules/rule-faults.js';
 import { RuleList } from '../../parts/rules/rule-list.js';
@@ -15,8 +16,9 @@ import { useDraft } from './draft.js';
 export function RulesSection({ keywordId, wasTried }: { keywordId: string | undefined; wasTried: boolean }) {
   const form = useDraft();
   const channels = useChannels();
-  const { rules } = form.values;
-  const missing: Faults = wasTried ? faultsOf(rules) : new Map();
+  const { rules, aiStep } = form.values;
+  const agentFields = aiStep ? schemaOf(aiStep.fields) : undefined;
+  const missing: Faults = wasTried ? faultsOf(rules, agentFields) : new Map();
   const refused: Faults = new Map(Object.entries(form.errors).map(([path, text]) => [path, String(text)]));
   return (
     <Section
@@ -38,6 +40,7 @@ export function RulesSection({ keywordId, wasTried }: { keywordId: string | unde
       <RuleList
         rules={rules}
         channels={[...(channels?.values() ?? [])]}
+        agentFields={agentFields}
         canEdit={useCanEdit()}
         faultAt={(path) => faultWithin(missing, path) ?? faultWithin(refused, formPath(path))}
         onChange={(next) => form.setFieldValue('rules', next)}

@@ -28,7 +28,15 @@ export function SearchFields({ source, path, search }: Props) {
   return (
     <Stack gap="sm">
       {source === 'rss' && (
-        <FilterList path={own} name="feed_urls" label="Feeds" placeholder="https://example.com/feed.xml" />
+        <FilterList
+          path={own}
+          name="feed_urls"
+          label="Feeds"
+          description="Press Enter or type a space after each."
+          placeholder="https://example.com/feed.xml"
+          // An address can contain a comma.
+          splitChars={[' ', '\n']}
+        />
       )}
       {source === 'ai_answers' && (
         <>
@@ -37,7 +45,10 @@ export function SearchFields({ source, path, search }: Props) {
             path={own}
             name="brands"
             label="Brands to look for in the answers"
+            description="Press Enter or type a comma after each."
             placeholder="Acme, Globex"
+            // A name can contain a space.
+            splitChars={[',', '\n']}
           />
         </>
       )}
@@ -137,20 +148,25 @@ function FilterList({
   path,
   name,
   label,
+  description,
   placeholder,
+  splitChars,
 }: {
   path: string;
   name: string;
   label: string;
+  description: string;
   placeholder: string;
+  splitChars: string[];
 }) {
   const { value, error, set } = useFilter(path, name);
   const values = Array.isArray(value) ? value.map(String) : [];
   return (
     <TagsInput
       label={label}
+      description={description}
       placeholder={values.length > 0 ? undefined : placeholder}
-      splitChars={[',', ' ', '\n']}
+      splitChars={splitChars}
       acceptValueOnBlur
       value={values}
       error={error}

@@ -7,7 +7,7 @@ import { useCanEdit } from '../../api/session.js';
 import type { Keyword } from '../../api/types.js';
 import { notify } from '../../parts/notify.js';
 import { Problem } from '../../parts/problem.js';
-import { draftOf, ruleOf, type RuleDraft } from '../../parts/rules/clauses.js';
+import { draftOf, ruleOf, type RuleDraft } from '../../parts/rules/rule-draft.js';
 import {
   faultsOf,
   faultsOfRefusal,
@@ -38,15 +38,20 @@ export function RulesForm({
   const [spikeAlert, setSpikeAlert] = useState(keyword.spikeAlert);
   const [wasTried, setTried] = useState(false);
   const [refused, setRefused] = useState<Faults>(new Map());
-  const missing = faultsOf(rules);
+  const agentFields = keyword.aiStep?.schema;
+  const missing = faultsOf(rules, agentFields);
   // A fault that the form found is shown until the member corrects the field. A fault from the API is shown until the
   // member changes the rule.
   const faults: Faults = new Map([...refused, ...(wasTried ? missing : [])]);
   const refuse = (error: unknown) => setRefused(faultsOfRefusal(error));
-  const draft = () => ({ rules: rules.map(ruleOf), spikeAlert });
+  const draft = () => ({ rules: rules.map((rule) => ruleOf(rule, agentFields)), spikeAlert });
   const stored = useMemo(
-    () => JSON.stringify({ rules: keyword.rules.map(draftOf).map(ruleOf), spikeAlert: keyword.spikeAlert }),
-    [keyword],
+    () =>
+      JSON.stringify({
+        rules: keyword.rules.map((rule) => ruleOf(draftOf(rule), agentFields)),
+        spikeAlert: keyword.spikeAlert,
+      }),
+    [keyword, agentFields],
   );
   const isChanged = JSON.stringify(draft()) !== stored;
   const isComplete = () => {
@@ -72,7 +77,7 @@ export function RulesForm({
   return (
     <Stack>
       <RuleList
-        {...{ rules, channels, canEdit }}
+        {...{ rules, channels, agentFields, canEdit }}
         faultAt={(path) => faultWithin(faults, path)}
         onChange={change}
       />

@@ -79,7 +79,8 @@ export function BrandStep({ plan, onDone }: { plan: Plan; onDone: (plan: Plan) =
               <TagsField
                 {...FEEDS}
                 placeholder={needsFeeds ? 'https://example.com/feed.xml' : undefined}
-                splitChars={[',', ' ', '\n']}
+                // An address can contain a comma.
+                splitChars={[' ', '\n']}
                 acceptValueOnBlur
                 value={draft.feedUrls}
                 error={wasTried && needsFeeds && 'Enter at least one feed'}
@@ -103,7 +104,10 @@ export function BrandStep({ plan, onDone }: { plan: Plan; onDone: (plan: Plan) =
   );
 }
 
-const FEEDS = { label: 'Feeds', description: 'Addresses of the news pages and blogs to read' };
+const FEEDS = {
+  label: 'Feeds',
+  description: 'Addresses of the news pages and blogs to read. Press Enter or type a space after each.',
+};
 const TERMS = {
   label: 'Terms',
   description:

@@ -1,16 +1,32 @@
-import { ActionIcon, Autocomplete, Group, NumberInput, Select, TextInput } from '@mantine/core';
+import { ActionIcon, Autocomplete, Group, NumberInput, Select, TagsInput, TextInput } from '@mantine/core';
 import { X } from 'lucide-react';
-import { FIELDS, OPERATOR_NAMES, operatorsOf, typeOf, type ClauseDraft, type Operator } from './clauses.js';
+import {
+  COMPARISON_NAMES,
+  comparisonOf,
+  comparisonsOf,
+  FIELDS,
+  textOf,
+  thresholdOf,
+  typeOf,
+  valuesOf,
+  withComparison,
+  withField,
+  withText,
+  type AgentFields,
+  type ClauseDraft,
+  type Comparison,
+} from './clauses.js';
 
 const FIELD_OPTIONS = FIELDS.map(({ group, items }) => ({ group, items: Object.keys(items) }));
-const SUGGESTIONS: Readonly<Record<string, readonly string[]>> = {
-  sentiment: ['positive', 'negative', 'neutral', 'mixed'],
-  vip: ['true', 'false'],
-};
+const SENTIMENTS = ['positive', 'negative', 'neutral', 'mixed'];
+/** Fields of names without a comma or a space. */
+const FIELDS_OF_CODES = ['source', 'kind', 'lang', 'sentiment', 'intent'];
 
 interface Props {
   clause: ClauseDraft;
   index: number;
+  /** The fields of the keyword's agent step; undefined if the keyword has none. */
+  agentFields: AgentFields | undefined;
   /** The fault of the clause. */
   error: string | undefined;
   canRemove: boolean;
@@ -18,14 +34,11 @@ interface Props {
   onRemove: () => void;
 }
 
-/** One clause: a field, an operator, and a value. */
-export function ClauseFields({ clause, index, error, canRemove, onChange, onRemove }: Props) {
-  const { field, op, value, threshold } = clause;
+/** One clause: a field, a comparison, and a value. */
+export function ClauseFields(props: Props) {
+  const { clause, index, agentFields, error, canRemove, onChange, onRemove } = props;
+  const { field, op } = clause;
   const name = `Clause ${index + 1}`;
-  const chooseField = (next: string) => {
-    const fitting = operatorsOf(next);
-    onChange({ ...clause, field: next, op: fitting.includes(op) ? op : (fitting[0] ?? 'eq') });
-  };
   return (
     <Group gap="xs" align="flex-start" role="group" aria-label={name}>
       <Autocomplete
@@ -33,26 +46,18 @@ export function ClauseFields({ clause, index, error, canRemove, onChange, onRemo
         aria-label={`${name}: field`}
         data={FIELD_OPTIONS}
         value={field}
-        onChange={chooseField}
+        onChange={(next) => onChange(withField(clause, next, agentFields))}
         error={error !== undefined}
       />
       <Select
         w={180}
         aria-label={`${name}: comparison`}
         allowDeselect={false}
-        data={operatorsOf(field).map((one) => ({ value: one, label: OPERATOR_NAMES[one] }))}
-        value={op}
-        onChange={(next) => next && onChange({ ...clause, op: next as Operator })}
+        data={comparisonsOf(field, agentFields).map((value) => ({ value, label: COMPARISON_NAMES[value] }))}
+        value={comparisonOf(clause)}
+        onChange={(next) => next && onChange(withComparison(clause, next as Comparison))}
       />
-      {op !== 'exists' && (
-        <ValueField
-          name={name}
-          clause={clause}
-          error={error}
-          onChange={(next) => onChange({ ...clause, value: next })}
-          value={value}
-        />
-      )}
+      {op !== 'exists' && <ValueField {...{ name, clause, agentFields, error, onChange }} />}
       {op === 'similar_to' && (
         <NumberInput
           w={100}
@@ -60,8 +65,10 @@ export function ClauseFields({ clause, index, error, canRemove, onChange, onRemo
           min={0}
           max={1}
           step={0.05}
-          value={threshold}
-          onChange={(next) => onChange({ ...clause, threshold: Number(next) || 0 })}
+          value={thresholdOf(clause)}
+          onChange={(next) =>
+            onChange({ ...clause, value: { text: textOf(clause), threshold: Number(next) || 0 } })
+          }
         />
       )}
       <ActionIcon
@@ -81,40 +88,37 @@ export function ClauseFields({ clause, index, error, canRemove, onChange, onRemo
 function ValueField({
   name,
   clause,
-  value,
+  agentFields,
   error,
   onChange,
-}: {
-  name: string;
-  clause: ClauseDraft;
-  value: string;
-  error: string | undefined;
-  onChange: (value: string) => void;
-}) {
-  const suggestions = SUGGESTIONS[clause.field];
-  const label = `${name}: value`;
-  const placeholder = clause.op === 'in' ? 'one, two, three' : typeOf(clause.field) === 'number' ? '20' : '';
-  if (suggestions && clause.op !== 'in')
+}: { name: string } & Pick<Props, 'clause' | 'agentFields' | 'error' | 'onChange'>) {
+  const { field, op } = clause;
+  const type = typeOf(field, agentFields);
+  const common = { flex: 1, miw: 160, 'aria-label': `${name}: value`, error };
+  if (op === 'in') {
+    const values = valuesOf(clause);
+    const isOfCodes = type === 'number' || FIELDS_OF_CODES.includes(field);
     return (
-      <Autocomplete
-        flex={1}
-        miw={160}
-        aria-label={label}
-        data={[...suggestions]}
-        value={value}
-        error={error}
-        onChange={onChange}
+      <TagsInput
+        {...common}
+        placeholder={values.length > 0 ? undefined : 'Press Enter after each value'}
+        // A text, such as the name of an author, can contain a comma.
+        splitChars={isOfCodes ? [',', ' ', '\n'] : ['\n']}
+        value={values}
+        onChange={(next) => onChange({ ...clause, value: next.filter((one) => one.trim() !== '') })}
       />
     );
+  }
+  const suggestions = type === 'boolean' ? ['true', 'false'] : field === 'sentiment' ? SENTIMENTS : undefined;
+  const change = (text: string) => onChange(withText(clause, text));
+  if (suggestions)
+    return <Autocomplete {...common} data={suggestions} value={textOf(clause)} onChange={change} />;
   return (
     <TextInput
-      flex={1}
-      miw={160}
-      aria-label={label}
-      placeholder={placeholder}
-      value={value}
-      error={error}
-      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+      {...common}
+      placeholder={type === 'number' ? '20' : ''}
+      value={textOf(clause)}
+      onChange={({ currentTarget }) => change(currentTarget.value)}
     />
   );
 }

@@ -4,7 +4,6 @@ import {
   Checkbox,
   Group,
   MultiSelect,
-  NumberInput,
   Paper,
   Select,
   Stack,
@@ -18,17 +17,17 @@ import { SOURCES } from '../../api/values.js';
 import { words } from '../format.js';
 import type { Source } from '../../api/types.js';
 import { ClauseFields } from './clause-fields.js';
+import { newClause, type AgentFields, type ClauseDraft } from './clauses.js';
 import {
   actionCountOf,
   isOffered,
   MAX_ACTIONS,
   MAX_CHANNELS,
-  newClause,
   withActions,
   type Action,
-  type ClauseDraft,
   type RuleDraft,
-} from './clauses.js';
+} from './rule-draft.js';
+import { WindowFields } from './window-fields.js';
 
 /** The option of `notify` for all channels of the keyword. A rule can also name single channels beside it. */
 const KEYWORD_CHANNELS = { value: 'keyword', label: 'All channels of the keyword' };
@@ -42,6 +41,8 @@ interface Props {
   index: number;
   isLast: boolean;
   channels: readonly { id: string; name: string }[];
+  /** The fields of the keyword's agent step; undefined if the keyword has none. */
+  agentFields: AgentFields | undefined;
   /** The fault at a path inside the rule: `name`, `when.all[0]`. */
   faultAt: (path: string) => string | undefined;
   onChange: (rule: RuleDraft) => void;
@@ -50,7 +51,8 @@ interface Props {
 }
 
 /** One rule: its condition and its actions. */
-export function RuleCard({ rule, index, isLast, channels, faultAt, onChange, onMove, onRemove }: Props) {
+export function RuleCard(props: Props) {
+  const { rule, index, isLast, channels, agentFields, faultAt, onChange, onMove, onRemove } = props;
   const set = (change: Partial<RuleDraft>) => onChange({ ...rule, ...change });
   return (
     <Paper p="md" bg="var(--surface)" component="section" aria-label={rule.name || `Rule ${index + 1}`}>
@@ -119,7 +121,12 @@ export function RuleCard({ rule, index, isLast, channels, faultAt, onChange, onM
           </Group>
         </Group>
         {rule.kind === 'item' ? (
-          <Clauses rule={rule} faultAt={faultAt} onChange={(clauses) => set({ clauses })} />
+          <Clauses
+            clauses={rule.clauses}
+            agentFields={agentFields}
+            faultAt={faultAt}
+            onChange={(clauses) => set({ clauses })}
+          />
         ) : (
           <WindowFields rule={rule} faultAt={faultAt} set={set} />
         )}
@@ -137,15 +144,16 @@ function kindChange(kind: RuleDraft['kind'], { actions }: RuleDraft): Partial<Ru
 }
 
 function Clauses({
-  rule,
+  clauses,
+  agentFields,
   faultAt,
   onChange,
 }: {
-  rule: RuleDraft;
+  clauses: ClauseDraft[];
+  agentFields: AgentFields | undefined;
   faultAt: Props['faultAt'];
   onChange: (clauses: ClauseDraft[]) => void;
 }) {
-  const { clauses } = rule;
   return (
     <div>
       <Text size="sm" fw={550} mb="xs">
@@ -157,6 +165,7 @@ function Clauses({
             key={n}
             clause={clause}
             index={n}
+            agentFields={agentFields}
             error={faultAt(`when.all[${n}]`)}
             canRemove={clauses.length > 1}
             onChange={(changed) => onChange(clauses.map((one, at) => (at === n ? changed : one)))}
@@ -174,50 +183,6 @@ function Clauses({
         Add a clause
       </Button>
     </div>
-  );
-}
-
-function WindowFields({
-  rule,
-  faultAt,
-  set,
-}: {
-  rule: RuleDraft;
-  faultAt: Props['faultAt'];
-  set: (change: Partial<RuleDraft>) => void;
-}) {
-  const what = rule.kind === 'volume' ? 'mentions' : 'negative mentions';
-  return (
-    <Group align="flex-end" gap="sm">
-      <Select
-        w={160}
-        label="Within"
-        allowDeselect={false}
-        value={rule.window}
-        data={[
-          { value: '1h', label: 'one hour' },
-          { value: '24h', label: '24 hours' },
-        ]}
-        onChange={(window) => window && set({ window: window as RuleDraft['window'] })}
-      />
-      <NumberInput
-        w={170}
-        label={`At least this many ${what}`}
-        min={1}
-        value={rule.min}
-        error={faultAt('when.min')}
-        onChange={(min) => set({ min: Number(min) || 1 })}
-      />
-      <NumberInput
-        w={190}
-        label="And at least × the usual number"
-        min={1}
-        step={0.5}
-        value={rule.multiple}
-        error={faultAt('when.multiple')}
-        onChange={(multiple) => set({ multiple: Number(multiple) || 1 })}
-      />
-    </Group>
   );
 }
 

@@ -1,24 +1,34 @@
 import { errorText } from '../error-text.js';
-import { typeOf, type ClauseDraft, type RuleDraft } from './clauses.js';
+import { textOf, typeOf, valuesOf, type AgentFields, type ClauseDraft } from './clauses.js';
+import type { RuleDraft } from './rule-draft.js';
 
 /** The texts of faults by the path of the field in the request (`rules[0].name`). */
 export type Faults = ReadonlyMap<string, string>;
 
-/** Returns the faults of missing and invalid values in the rules of the form, before the rules are sent. */
-export function faultsOf(rules: readonly RuleDraft[]): Faults {
+/**
+ * Returns the faults of missing and invalid values in the rules of the form, before the rules are sent.
+ * @param agentFields the fields of the keyword's agent step; undefined if the keyword has none
+ */
+export function faultsOf(rules: readonly RuleDraft[], agentFields: AgentFields | undefined): Faults {
   return new Map(
     rules.flatMap((rule, index) =>
-      faultsOfRule(rule).map(([path, message]): [string, string] => [`rules[${index}].${path}`, message]),
+      faultsOfRule(rule, agentFields).map(([path, message]): [string, string] => [
+        `rules[${index}].${path}`,
+        message,
+      ]),
     ),
   );
 }
 
-function faultsOfRule({ name, kind, clauses, actions, labels }: RuleDraft): [string, string][] {
+function faultsOfRule(
+  { name, kind, clauses, actions, labels }: RuleDraft,
+  agentFields: AgentFields | undefined,
+): [string, string][] {
   const faults: [string, string][] = [];
   if (name.trim() === '') faults.push(['name', 'Give the rule a name']);
   if (kind === 'item')
     clauses.forEach((clause, n) => {
-      const fault = faultOfClause(clause);
+      const fault = faultOfClause(clause, agentFields);
       if (fault) faults.push([`when.all[${n}]`, fault]);
     });
   if (actions.length === 0) faults.push(['then', 'Choose at least one action']);
@@ -26,16 +36,17 @@ function faultsOfRule({ name, kind, clauses, actions, labels }: RuleDraft): [str
   return faults;
 }
 
-function faultOfClause({ field, op, value }: ClauseDraft): string | undefined {
+function faultOfClause(clause: ClauseDraft, agentFields: AgentFields | undefined): string | undefined {
+  const { field, op } = clause;
   if (field.trim() === '') return 'Choose a field';
   if (op === 'exists') return undefined;
-  const values = op === 'in' ? value.split(',').filter((one) => one.trim() !== '') : [value];
+  const values = op === 'in' ? valuesOf(clause) : [textOf(clause)];
   if (values.every((one) => one.trim() === ''))
     return op === 'in' ? 'Enter at least one value' : 'Enter a value';
-  const isNumber = typeOf(field) === 'number';
-  if (isNumber && values.some((one) => !Number.isFinite(Number(one))))
-    return op === 'in' ? 'Enter numbers, separated by commas' : 'Enter a number';
-  if (typeOf(field) === 'boolean' && !/^(true|false)$/.test(value)) return 'Enter true or false';
+  const type = typeOf(field, agentFields);
+  if (type === 'number' && values.some((one) => !Number.isFinite(Number(one))))
+    return op === 'in' ? 'Enter only numbers' : 'Enter a number';
+  if (type === 'boolean' && !values.every((one) => /^(true|false)$/.test(one))) return 'Enter true or false';
   return undefined;
 }
 

@@ -1,14 +1,17 @@
 import { Button, Stack } from '@mantine/core';
 import { Plus, Workflow } from 'lucide-react';
 import { Empty } from '../states.js';
-import { newRule, type RuleDraft } from './clauses.js';
+import type { AgentFields } from './clauses.js';
 import { RuleCard } from './rule-card.js';
+import { newRule, type RuleDraft } from './rule-draft.js';
 
 const MAX_RULES = 20;
 
 interface Props {
   rules: readonly RuleDraft[];
   channels: readonly { id: string; name: string }[];
+  /** The fields of the keyword's agent step; undefined if the keyword has none. */
+  agentFields: AgentFields | undefined;
   canEdit: boolean;
   /** The fault at a path, such as `rules[0].name`. */
   faultAt: (path: string) => string | undefined;
@@ -17,7 +20,7 @@ interface Props {
 }
 
 /** The rules of a keyword in order, with a form for each rule. */
-export function RuleList({ rules, channels, canEdit, faultAt, onChange }: Props) {
+export function RuleList({ rules, channels, agentFields, canEdit, faultAt, onChange }: Props) {
   const move = (index: number, by: number) => {
     const next = [...rules];
     next.splice(index + by, 0, ...next.splice(index, 1));
@@ -47,6 +50,7 @@ export function RuleList({ rules, channels, canEdit, faultAt, onChange }: Props)
           index={index}
           isLast={index === rules.length - 1}
           channels={channels}
+          agentFields={agentFields}
           faultAt={(path) => faultAt(`rules[${index}].${path}`)}
           onChange={(changed) =>
             onChange(
