@@ -118,6 +118,22 @@ describe('matching a post with all searches', () => {
     );
   });
 
+  it.each(['" "', '"   "', '"\u00a0"', '"\u200b "'])(
+    'finds the term %j, which has nothing between its quotes, only where a text contains it literally',
+    (quotes) => {
+      for (const mode of ['word', 'contains'] as const) {
+        const matcher = compile([
+          { key: 'query', mode, query: quotes, terms: [] },
+          { key: 'terms', mode, terms: [quotes] },
+          { key: 'both', mode, query: 'acme', terms: [quotes] },
+        ]);
+        expect(matcher.match({ title: 'Acme', text: 'It is "quoted".' })).toEqual([]);
+        const keys = matcher.match({ title: 'Acme', text: 'It printed " ".' }).map(({ key }) => key);
+        expect(keys).toEqual(['query', 'terms', 'both']);
+      }
+    },
+  );
+
   it('requires the query and any one of the terms [keywords.query-and-terms]', () => {
     const matcher = compile([
       { key: 'query', mode: 'word', query: 'acme', terms: [] },

@@ -212,7 +212,9 @@ function hasOnlyInvisibleTerms({ query = '', terms }: SearchTerms): boolean {
 
 function withoutQuotes(term: string): string {
   const quoted = term.length > 2 && term.startsWith('"') && term.endsWith('"');
-  return quoted ? term.slice(1, -1).trim() : term;
+  // If only spaces are between the quotes, the quotes are the term. An empty term would be ignored, and the search would
+  // match every post.
+  return (quoted && term.slice(1, -1).trim()) || term;
 }
 
 function report(

@@ -41,11 +41,13 @@ describe('mutes', () => {
     expect(muted({ value: 'acme', target: 'author', match: 'word' }, bluesky)).toBe(true);
   });
 
-  it('never match if the post has no author or community to compare, or if the value of the mute has no visible character', () => {
+  it('never match if the post has no author or community to compare, or if the value of the mute has no visible character or only quotes', () => {
     const anonymous = { source: 'rss', title: '', text: '' };
     expect(muted({ value: 'ada', target: 'author', match: 'contains' }, anonymous)).toBe(false);
     expect(muted({ value: 'ada', target: 'community' }, anonymous)).toBe(false);
     expect(muted({ value: '\u200b', match: 'contains' })).toBe(false);
+    expect(muted({ value: '" "' })).toBe(false);
+    expect(muted({ value: '" "', target: 'author', match: 'word' })).toBe(false);
   });
 
   it('apply only to the source that they name, or to all sources; the outcome of each mute is reported in order', () => {
