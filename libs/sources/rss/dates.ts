@@ -32,9 +32,9 @@ const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 const FIRST_YEAR = 1970;
 const LAST_YEAR = 2100;
 
-// 2026-03-04T12:00:00.5+01:00, 2026-03-04 12:00, 2026-03-04, 2026-03
+// 2026-03-04T12:00:00.5+01:00, 2026-03-04 12:00, 2026-03-04
 const ISO =
-  /^(\d{4})-(\d\d)(?:-(\d\d))?(?:[T\s]+(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,3})\d*)?)?\s*(Z|[A-Z]{2,4}|[+-]\d\d:?\d\d)?)?$/i;
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T\s]+(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,3})\d*)?)?\s*(Z|[A-Z]{2,4}|[+-]\d\d:?\d\d)?)?$/i;
 // Wed, 04 Mar 2026 12:00:00 +0100; the weekday, the time, the seconds and the zone can be missing.
 const RFC_822 =
   /^(?:\p{L}+\.?,?\s+)?(\d{1,2})[\s-]+([a-z]{3})[a-z]*\.?,?[\s-]+(\d{4}|\d\d)(?:,?\s+(\d\d?):(\d\d)(?::(\d\d))?(?:\.\d+)?\s*([A-Z]{1,4}|[+-]\d\d:?\d\d)?)?(?:\s*\(.*\))?$/iu;
@@ -44,13 +44,14 @@ const MONTH_FIRST =
 
 /**
  * Converts a date of a feed to ISO 8601 in UTC. A date without a time zone counts as UTC. Returns undefined if the date
- * cannot be read, or if its year is not from 1970 to 2100.
+ * cannot be read, if it does not state the day (new articles would count as old if the first day of the month was
+ * assumed), or if its year is not from 1970 to 2100.
  */
 export function parseFeedDate(text: string): string | undefined {
   const date = text.replace(/\s+/g, ' ').trim();
   const iso = ISO.exec(date);
   if (iso) {
-    const [, year, month, day = '1', hour, minute, second, fraction, zone] = iso;
+    const [, year, month, day, hour, minute, second, fraction, zone] = iso;
     return isoOf([year, Number(month) - 1, day, hour, minute, second], zone, fraction);
   }
   const rfc = RFC_822.exec(date);

@@ -12,7 +12,7 @@ import {
 } from '../source.js';
 import { FeedCache, type CachedFeed, type FeedFailure, type Validators } from './feed-cache.js';
 import { parseOffThread } from './parse-off-thread.js';
-import { answerOf, type FeedAnswer } from './parse.js';
+import { answerOf, type FeedAnswer, type StoredFeed } from './parse.js';
 import { publisherWaitMsOf } from './publisher-wait.js';
 
 /** Data of one feed that is kept from check to check. */
@@ -60,9 +60,10 @@ export async function fetchFeed(feedUrl: string, context: FetchContext): Promise
     const fresh = cache.freshAnswerOf(feedUrl);
     if (fresh) return reused(feedUrl, fresh, memory, context);
     refuseWhileWaiting(cache.failureOf(feedUrl), context);
-    const { answer, remembered } = await fetchMoved(feedUrl, memory, context, cache);
+    const { feed, remembered } = await fetchMoved(feedUrl, memory, context, cache);
     cache.clearFailure(feedUrl);
     remember(feedUrl, context, remembered);
+    const answer = feed ? answerOf(feed) : { items: [], warnings: [] };
     return withIntervalWarning(feedUrl, answer, cache.answerOf(feedUrl)?.publisherWaitMs ?? 0, context);
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
@@ -87,8 +88,10 @@ function refuseWhileWaiting(failure: FeedFailure | undefined, { now }: FetchCont
   );
 }
 
-interface Fetch {
-  answer: FeedAnswer;
+/** The result of a request. */
+interface FeedRead {
+  /** Undefined if the feed has not changed after the version that the search has seen. */
+  feed: StoredFeed | undefined;
   remembered: FeedMemory;
 }
 
@@ -120,36 +123,16 @@ async function fetchMoved(
   memory: FeedMemory,
   context: FetchContext,
   cache: FeedCache,
-): Promise<Fetch> {
+): Promise<FeedRead> {
   const { movedTo } = memory;
-  if (movedTo === undefined) return fetchShared(feedUrl, feedUrl, memory, context, cache);
+  const unmoved = { feedUrl, address: feedUrl, memory, context, cache };
+  if (movedTo === undefined) return fetchShared(unmoved);
   try {
-    return await fetchShared(feedUrl, movedTo, memory, context, cache);
+    return await fetchShared({ ...unmoved, address: movedTo });
   } catch (error) {
     if (!(error instanceof UpstreamError) || !REDIRECT_FAILED.has(error.kind)) throw error;
-    return fetchShared(feedUrl, feedUrl, {}, context, cache);
+    return fetchShared({ ...unmoved, memory: {} });
   }
-}
-
-// Searches that have seen the same version of a feed share one request.
-async function fetchShared(
-  feedUrl: string,
-  address: string,
-  memory: FeedMemory,
-  context: FetchContext,
-  cache: FeedCache,
-): Promise<Fetch> {
-  const key = JSON.stringify(['rss', feedUrl, address, memory.etag, memory.lastModified]);
-  return context.shared(key, async () => {
-    try {
-      return await fetchAt({ feedUrl, address, memory, context, cache });
-    } catch (error) {
-      // If the server asked Earshot to wait, this is not a failure of the feed.
-      if (error instanceof UpstreamError && error.retryAfterMs === undefined)
-        cache.recordFailure(feedUrl, error);
-      throw error;
-    }
-  });
 }
 
 interface FeedRequest {
@@ -160,7 +143,39 @@ interface FeedRequest {
   cache: FeedCache;
 }
 
-async function fetchAt({ feedUrl, address, memory, context, cache }: FeedRequest): Promise<Fetch> {
+/**
+ * Sends one request for all searches that have seen the same version of a feed. The results of a batch stay in memory
+ * until its last read, so they do not contain the entries: the other searches take these from the cache. If the cache
+ * does not contain the feed any more, they request it again.
+ */
+async function fetchShared(request: FeedRequest): Promise<FeedRead> {
+  const { feedUrl, address, memory, context, cache } = request;
+  const key = JSON.stringify(['rss', feedUrl, address, memory.etag, memory.lastModified]);
+  let own: FeedRead | undefined;
+  const { isUnchanged, remembered } = await context.shared(key, async () => {
+    own = await fetchNoted(request);
+    return { isUnchanged: own.feed === undefined, remembered: own.remembered };
+  });
+  if (own) return own;
+  if (isUnchanged) return { feed: undefined, remembered };
+  const cached = cache.answerOf(feedUrl);
+  if (!cached) return fetchNoted(request);
+  const { etag, lastModified, feed } = cached;
+  return { feed, remembered: { ...movedOnly(remembered), ...validatorsOf(etag, lastModified) } };
+}
+
+async function fetchNoted(request: FeedRequest): Promise<FeedRead> {
+  try {
+    return await fetchAt(request);
+  } catch (error) {
+    // If the server asked Earshot to wait, this is not a failure of the feed.
+    if (error instanceof UpstreamError && error.retryAfterMs === undefined)
+      request.cache.recordFailure(request.feedUrl, error);
+    throw error;
+  }
+}
+
+async function fetchAt({ feedUrl, address, memory, context, cache }: FeedRequest): Promise<FeedRead> {
   const known = cache.answerOf(feedUrl);
   const cached = known?.address === address ? known : undefined;
   const asked = cached ?? memory;
@@ -173,8 +188,8 @@ async function fetchAt({ feedUrl, address, memory, context, cache }: FeedRequest
     const isSeen = !cached || (cached.etag === memory.etag && cached.lastModified === memory.lastModified);
     // If this search has not seen the cached version, "unchanged" refers to a version that only other searches have
     // read. So this search gets the whole feed.
-    const answer = isSeen ? { items: [], warnings: [] } : answerOf(cached.feed);
-    return { answer, remembered: { ...validatorsOf(asked.etag, asked.lastModified), ...moved } };
+    const feed = isSeen ? undefined : cached.feed;
+    return { feed, remembered: { ...validatorsOf(asked.etag, asked.lastModified), ...moved } };
   }
   const feed = await parseOffThread(response.bytes, {
     feedUrl,
@@ -185,7 +200,7 @@ async function fetchAt({ feedUrl, address, memory, context, cache }: FeedRequest
   const validators = validatorsOf(headers['etag'], headers['last-modified']);
   const publisherWaitMs = publisherWaitMsOf(headers, feed.ttl);
   cache.keep(feedUrl, { ...validators, address, feed, readAt: now, publisherWaitMs });
-  return { answer: answerOf(feed), remembered: { ...validators, ...moved } };
+  return { feed, remembered: { ...validators, ...moved } };
 }
 
 /**

@@ -66,27 +66,6 @@ describe('reading a feed', () => {
     ]);
   });
 
-  it('sends one request for all searches that have seen the same version', async () => {
-    const upstream = fakeUpstream('rss', () => ({ body: feed, headers: { etag: '"2"' } }));
-    const reads = new Map<string, Promise<unknown>>();
-    const shared = <T>(key: string, read: () => Promise<T>): Promise<T> => {
-      const reading = (reads.get(key) as Promise<T> | undefined) ?? read();
-      reads.set(key, reading);
-      return reading;
-    };
-    const seen = (etag?: string) => (etag === undefined ? {} : { feeds: { [FEED_URL]: { etag } } });
-    const search = (query: string, state: Record<string, unknown>) =>
-      connector.search(
-        criteriaOf({ query, filters: { feed_urls: [FEED_URL] } }),
-        fakeContext(upstream.http, { shared, state }),
-      );
-    const states = [seen('"1"'), seen('"1"'), seen()];
-    const found = await Promise.all(states.map((state, n) => search(`term ${n}`, state)));
-    expect(upstream.requests.map(({ headers }) => headers?.['if-none-match'])).toEqual(['"1"', undefined]);
-    expect(found.map(({ items }) => items.length)).toEqual([1, 1, 1]);
-    expect(states).toEqual([seen('"2"'), seen('"2"'), seen('"2"')]);
-  });
-
   it('requests a moved feed at its new address, and at the old address if the new address fails', async () => {
     const moved = 'https://new.example/feed';
     let alive = true;
