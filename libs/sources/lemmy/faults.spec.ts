@@ -1,6 +1,12 @@
-import { criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../testing/fake-upstream.js';
+import {
+  SPEC_NOW,
+  criteriaOf,
+  fakeContext,
+  fakeUpstream,
+  type FakeAnswer,
+} from '../testing/fake-upstream.js';
 import { createLemmyConnector } from './index.js';
-import { serveSite } from './testing/fixtures.js';
+import { servePosts, serveSite } from './testing/fixtures.js';
 import { NOTHING, connector, read } from './testing/search.js';
 
 describe('faults of Lemmy:', () => {
@@ -81,6 +87,33 @@ describe('faults of Lemmy:', () => {
     expect(fetched.warnings).toEqual([
       'lemmy on light.example: lemmy answered 500: the upstream failed; Earshot tries again later',
     ]);
+  });
+
+  it('a server that failed at the last read is read from the start of that read', async () => {
+    const state = {};
+    let isDown = true;
+    const hour = (n: number) => new Date(SPEC_NOW.getTime() + n * 3_600_000);
+    const posts = Array.from({ length: 200 }, (_, n) => ({
+      n,
+      at: new Date(hour(1).getTime() - n * 60_000),
+    }));
+    const upstream = fakeUpstream('lemmy', (request) => {
+      if (request.at.host === 'light.example' && isDown) return { status: 503 };
+      const site = serveSite('0.19.20', request);
+      if (site) return site;
+      return request.at.host === 'light.example' ? servePosts('v3', posts, request) : { body: NOTHING };
+    });
+    const criteria = criteriaOf({
+      query: 'lamp',
+      filters: { instances: ['light.example', 'lamps.example'] },
+    });
+    const search = (now: Date, since: Date) =>
+      connector.search(criteria, fakeContext(upstream.http, { now, since, state }));
+    await search(hour(0), hour(-1));
+    isDown = false;
+    const { items } = await search(hour(1), hour(0));
+    const from = hour(-1).toISOString();
+    expect(items.filter(({ publishedAt = '' }) => publishedAt > from).length).toBe(120);
   });
 });
 

@@ -5,7 +5,7 @@ import {
   fakeUpstream,
   type FakeAnswer,
 } from '../testing/fake-upstream.js';
-import { status, statusUri } from './testing/fixtures.js';
+import { servePosts, status, statusUri } from './testing/fixtures.js';
 import { quiet, read, withToken, withoutToken } from './testing/search.js';
 
 describe('the instances of a search on Mastodon', () => {
@@ -27,6 +27,49 @@ describe('the instances of a search on Mastodon', () => {
       body: [status(1, SPEC_NOW, { id: host === 'light.example' ? '7' : '9' })],
     }));
     expect(fetched.items.map(({ itemId }) => itemId)).toEqual([statusUri(1)]);
+  });
+
+  it('are each read back to the last read, even if a post on a page was seen on another instance before', async () => {
+    const since = new Date(SPEC_NOW.getTime() - 3_600_000);
+    const posts = Array.from({ length: 100 }, (_, n) => ({
+      n,
+      at: new Date(SPEC_NOW.getTime() - n * 60_000),
+    }));
+    const upstream = fakeUpstream('mastodon', (request) => {
+      if (request.at.pathname.endsWith('/public')) return { status: 422 };
+      return request.at.host === 'light.example' ? servePosts(posts, request) : { body: [] };
+    });
+    const both = { instances: ['light.example', 'lamps.example'] };
+    const context = fakeContext(upstream.http, { since, known: (itemId) => itemId === statusUri(0) });
+    const { items, gap } = await withToken().search(criteriaOf({ query: 'lamp', filters: both }), context);
+    expect([items.length, gap]).toEqual([80, false]);
+  });
+
+  it('are read further back after a read at which they failed, and a gap is reported if the page cap is too low for this', async () => {
+    const state = {};
+    let isDown = true;
+    const posts = Array.from({ length: 200 }, (_, n) => ({
+      n,
+      at: new Date(SPEC_NOW.getTime() + (60 - n) * 60_000),
+    }));
+    const upstream = fakeUpstream('mastodon', (request) => {
+      if (request.at.pathname.endsWith('/public')) return { status: 422 };
+      if (request.at.host !== 'light.example') return { body: [] };
+      return isDown ? { status: 503 } : servePosts(posts, request);
+    });
+    const both = { instances: ['light.example', 'lamps.example'] };
+    const read = (now: Date, since: Date, pageCap = 5) =>
+      withToken().search(
+        criteriaOf({ query: 'lamp', filters: both }),
+        fakeContext(upstream.http, { now, since, state, pageCap }),
+      );
+    const hour = (n: number) => new Date(SPEC_NOW.getTime() + n * 3_600_000);
+    await read(hour(0), hour(-1));
+    isDown = false;
+    const { items, gap } = await read(hour(1), hour(0));
+    const from = hour(-1).toISOString();
+    expect(items.filter(({ publishedAt = '' }) => publishedAt > from).length).toBe(120);
+    expect([gap, (await read(hour(1), hour(0), 3)).gap]).toEqual([false, true]);
   });
 
   it('cause a warning if one of them fails', async () => {

@@ -1,6 +1,7 @@
 import type { Criteria, SourceId } from '#contracts';
 import type { Fault } from '#kernel';
 import { faultsOfTexts, filterTexts } from './filters.js';
+import { noteOutage, sinceAt } from './instance-outages.js';
 import { NamedServerClient } from './named-server-client.js';
 import { merged } from './paging.js';
 import { UpstreamError, type FetchContext, type Fetched, type NamedServer } from '../source.js';
@@ -71,20 +72,22 @@ export interface Instances {
 }
 
 /**
- * Reads several servers and merges their results. A server that fails causes a warning; if all fail, the read fails. If
- * the configured server asks Earshot to wait, the lane waits. If another server asks, only this server gets no requests
- * for that time, and its fault is marked (`search`), so that other searches do not wait.
+ * Reads several servers and merges their results. A server that fails causes a warning, and a later read covers the
+ * period that this read has missed; if all fail, the read fails. If the configured server asks Earshot to wait, the
+ * lane waits. If another server asks, only this server gets no requests for that time, and its fault is marked
+ * (`search`), so that other searches do not wait.
  */
 export async function readInstances(
   { source, hosts, own, context }: Instances,
   read: (host: string, context: FetchContext) => Promise<Fetched>,
 ): Promise<Fetched> {
   const outcomes = await Promise.all(
-    hosts.map((host) =>
-      host === own
-        ? outcomeOf(read(host, context))
-        : outcomeOfForeign(source, host, context, (reading) => read(host, reading)),
-    ),
+    hosts.map((host) => {
+      const reading = hosts.length === 1 ? context : contextOfOne(host, context);
+      return host === own
+        ? outcomeOf(read(host, reading))
+        : outcomeOfForeign(source, host, reading, (foreign) => read(host, foreign));
+    }),
   );
   const faults = outcomes.flatMap((outcome) => (outcome instanceof UpstreamError ? [outcome] : []));
   const reads = outcomes.flatMap((outcome) => (outcome instanceof UpstreamError ? [] : [outcome]));
@@ -96,7 +99,17 @@ export async function readInstances(
   if (ownFault && ownFault.waitMs > 0)
     context.http.holdOff({ waitMs: ownFault.waitMs, reason: ownFault.message });
   if (fault && reads.length === 0) throw allFailed(source, fault, faults);
+  outcomes.forEach((outcome, n) => {
+    if (outcome instanceof UpstreamError) noteOutage(hosts[n] ?? '', context);
+  });
   return merged([...reads, { items: [], gap: false, warnings: faults.map(({ message }) => message) }]);
+}
+
+/** Returns the context for one of several servers. */
+function contextOfOne(host: string, context: FetchContext): FetchContext {
+  const since = sinceAt(host, context);
+  // An item that was seen on one server does not show how far another server was read.
+  return { ...context, ...(since && { since }), known: () => false };
 }
 
 function outcomeOf(reading: Promise<Fetched>): Promise<Fetched | UpstreamError> {

@@ -1,0 +1,90 @@
+import { SPEC_NOW, fakeContext, fakeUpstream } from '../testing/fake-upstream.js';
+import { readInstances } from './instances.js';
+import { UpstreamError, type FetchContext } from '../source.js';
+
+const minutes = (n: number) => new Date(SPEC_NOW.getTime() + n * 60_000);
+
+/** Several reads of a search, which keep only the history of its state. */
+function reads(hosts = ['a.example', 'b.example']) {
+  const { http } = fakeUpstream('lemmy', () => ({}));
+  let history: unknown;
+  const kept = () => (history === undefined ? {} : { history });
+  /**
+   * Reads the servers, of which some fail.
+   * @returns the minutes from which each server was read
+   */
+  const read = async (at: number, since: number | undefined, down: readonly string[] = []) => {
+    const from = new Map<string, number | undefined>();
+    const context = fakeContext(http, {
+      now: minutes(at),
+      state: structuredClone(kept()),
+      ...(since !== undefined && { since: minutes(since) }),
+    });
+    const source = 'lemmy' as const;
+    await readInstances({ source, hosts, own: 'own.example', context }, (host, reading) => {
+      from.set(host, reading.since && (reading.since.getTime() - SPEC_NOW.getTime()) / 60_000);
+      if (down.includes(host)) return Promise.reject(new UpstreamError('server_error', 'down', 503));
+      return Promise.resolve({ items: [], gap: false, warnings: [] });
+    });
+    history = context.state['history'];
+    return hosts.map((host) => from.get(host));
+  };
+  return { read, kept };
+}
+
+describe('a server that failed at earlier reads of a search', () => {
+  it('is read from the end of its last successful read, and the other servers are read as usual', async () => {
+    const { read } = reads();
+    expect(await read(60, -5)).toEqual([-5, -5]);
+    expect(await read(120, 55, ['b.example'])).toEqual([55, 55]);
+    expect(await read(180, 115, ['b.example'])).toEqual([115, 55]);
+    expect(await read(240, 175)).toEqual([175, 55]);
+    expect(await read(300, 235)).toEqual([235, 235]);
+  });
+
+  it('is read further back also for a watch that is checked less often, after other watches of the search have read the server', async () => {
+    const { read } = reads();
+    await read(60, -5, ['b.example']);
+    expect(await read(75, 55)).toEqual([55, -5]);
+    expect(await read(90, 70)).toEqual([70, 70]);
+    expect(await read(120, 55)).toEqual([55, -5]);
+  });
+
+  it('is read again only from the start of its last outage', async () => {
+    const { read } = reads();
+    await read(60, -5, ['b.example']);
+    await read(120, 55);
+    await read(180, 115, ['b.example']);
+    expect(await read(240, 175)).toEqual([175, 115]);
+  });
+
+  it('is read as usual after a failed first check, because the next check begins at the time of the first check', async () => {
+    const { read, kept } = reads();
+    expect(await read(0, undefined, ['b.example'])).toEqual([undefined, undefined]);
+    expect(kept()).toEqual({});
+    expect(await read(60, -5)).toEqual([-5, -5]);
+  });
+
+  it('keeps its outage at the first check of another watch', async () => {
+    const { read } = reads();
+    await read(60, -5, ['b.example']);
+    expect(await read(61, undefined)).toEqual([undefined, undefined]);
+    expect(await read(120, 55)).toEqual([55, -5]);
+  });
+});
+
+describe('an item that every watch has seen', () => {
+  it.each([
+    [['a.example'], true],
+    [['a.example', 'b.example'], false],
+  ])('can end the read of a server of %j: %s', async (hosts, ends) => {
+    const { http } = fakeUpstream('lemmy', () => ({}));
+    const context: FetchContext = fakeContext(http, { known: () => true });
+    const known: boolean[] = [];
+    await readInstances({ source: 'lemmy', hosts, own: 'a.example', context }, (_, reading) => {
+      known.push(reading.known('one'));
+      return Promise.resolve({ items: [], gap: false, warnings: [] });
+    });
+    expect(known).toEqual(hosts.map(() => ends));
+  });
+});
