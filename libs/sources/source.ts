@@ -44,7 +44,10 @@ export interface SourceConnector {
    * due searches: `planFetch` decides which. Earshot matches the items of the feed with these searches.
    */
   readonly feed?: {
-    /** Returns the number of requests to read everything that was published in this many seconds. */
+    /**
+     * Returns the number of requests to read everything that was published in this many seconds; Infinity if one read
+     * of the feed cannot reach back so far, so that each search is read separately.
+     */
     pagesFor(windowSeconds: number): number;
     read(since: Date, context: FetchContext): Promise<Fetched>;
     /** After this many seconds without a new item, the feed counts as frozen, even if it responds. */
@@ -186,7 +189,10 @@ export interface FetchContext {
    * only the key `history`: the known state of the upstream.
    */
   state: Record<string, unknown>;
-  /** Runs `read` once for all searches of this batch with the same key. */
+  /**
+   * Runs `read` once for all searches of this batch with the same key. The result stays in memory until the last search
+   * of the batch is read, so it should be small.
+   */
   shared<T>(key: string, read: () => Promise<T>): Promise<T>;
   /** Data in memory for the life of the process: access tokens, data about servers in searches. */
   session: Map<string, unknown>;

@@ -1,6 +1,6 @@
 import type { Criteria } from '#contracts';
 import type { Fault } from '#kernel';
-import { merged, readPages, type Page } from '../shared/paging.js';
+import { FEED_PAGES, merged, readPages, type Page } from '../shared/paging.js';
 import type { FetchContext, Fetched, SourceConnector } from '../source.js';
 import { alternativesOf, faultsWithoutTerms } from '../shared/terms.js';
 import { parseSearchAnswer } from './parse.js';
@@ -25,8 +25,11 @@ export function createHackernewsConnector(): SourceConnector {
     requestsPerSearch: (criteria) => Math.max(1, alternativesOf(criteria).length),
     search,
     feed: {
-      pagesFor: (windowSeconds) =>
-        Math.max(1, Math.ceil(((windowSeconds + INDEX_LAG_SECONDS) * ITEMS_PER_SECOND) / PAGE_SIZE)),
+      pagesFor: (windowSeconds) => {
+        const items = (windowSeconds + INDEX_LAG_SECONDS) * ITEMS_PER_SECOND;
+        const pages = Math.max(1, Math.ceil(items / PAGE_SIZE));
+        return pages > FEED_PAGES ? Infinity : pages;
+      },
       read: (since, context) => readSlices(context, since, feedUrl),
       // Even in the hours with the fewest posts, the site gets about 300 items an hour.
       quietSeconds: 3_600,

@@ -72,10 +72,9 @@ describe('the request to Hacker News', () => {
     });
   });
 
-  it('needs one page of the feed for 50 minutes, two for an hour, and 27 for a day', () => {
-    expect([60, 3_000, 3_600, 86_400].map((seconds) => connector.feed?.pagesFor(seconds))).toEqual([
-      1, 1, 2, 27,
-    ]);
+  it('needs one page of the feed for 50 minutes and two for an hour, and does not use the feed if it needs more than 10 pages', () => {
+    const pages = [60, 3_000, 3_600, 33_000, 34_000].map((seconds) => connector.feed?.pagesFor(seconds));
+    expect(pages).toEqual([1, 1, 2, 10, Infinity]);
   });
 
   it('needs a query or terms', () => {

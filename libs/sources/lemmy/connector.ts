@@ -1,6 +1,6 @@
 import type { Criteria } from '#contracts';
 import { hostOfSetting, instancesOf, namedInstances, readInstances } from '../shared/instances.js';
-import { merged, readPages, type Page } from '../shared/paging.js';
+import { FEED_PAGES, merged, readPages, type Page } from '../shared/paging.js';
 import type { FetchContext, Fetched, SourceConnector } from '../source.js';
 import { ask, type Instance } from './ask.js';
 import { parseList, parseSearch, type ResponseOrigin, type LemmyPage, type Part } from './parse.js';
@@ -32,9 +32,6 @@ const COMMENTS_PER_SECOND = 0.4;
 // Servers limit searches more strictly than lists. So in the comparison with the feed, each search counts as two
 // requests.
 const SEARCH_WEIGHT = 2;
-// If the feed needs more pages of comments than this, Earshot does not use the feed but searches, because a shorter
-// read of the feed would have a gap.
-const FEED_PAGES = 10;
 
 /** Lemmy: posts and comments, from the search or from the lists of the newest posts and comments. */
 export function createLemmyConnector(settings: LemmySettings): SourceConnector {

@@ -8,7 +8,7 @@ import {
   namedInstances,
   readInstances,
 } from '../shared/instances.js';
-import { merged, readPages, type Page } from '../shared/paging.js';
+import { FEED_PAGES, merged, readPages, type Page } from '../shared/paging.js';
 import type { FetchContext, Fetched, SourceConnector } from '../source.js';
 import { alternativesOf, faultsWithoutTerms, quoted, quotedIfNeeded } from '../shared/terms.js';
 import { PAGE_SIZE, TOKEN_SETTING, ask, type Instance } from './ask.js';
@@ -29,9 +29,6 @@ const DEFAULT_INSTANCE = 'mastodon.social';
 const INDEX_LAG_MS = 600_000;
 // If the hashtag has this many posts and the word has none, the server probably has no full-text search.
 const MIN_POSTS_FOR_WARNING = 10;
-// If the feed needs more pages than this, Earshot does not use the feed but searches, because a shorter read of the
-// feed would have a gap.
-const FEED_PAGES = 10;
 
 /** Mastodon: full-text search with a token, hashtags, and the public timelines of small instances. */
 export function createMastodonConnector(settings: MastodonSettings): SourceConnector {

@@ -1,5 +1,11 @@
 import type { Fetched, SourceItem } from '../source.js';
 
+/**
+ * Maximum number of pages of one read of a feed: polling allows no more. If a source also has a search and its feed
+ * needs more pages, `pagesFor` returns Infinity, so that polling searches: a shorter read of the feed would have a gap.
+ */
+export const FEED_PAGES = 10;
+
 /** One page of an upstream's response. */
 export interface Page {
   /** In the order of the upstream; usually newest first. */

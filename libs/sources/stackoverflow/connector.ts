@@ -1,5 +1,5 @@
 import type { Criteria } from '#contracts';
-import { merged, readPages, type Page } from '../shared/paging.js';
+import { FEED_PAGES, merged, readPages, type Page } from '../shared/paging.js';
 import type { FetchContext, Fetched, SourceConnector } from '../source.js';
 import { answerFilter } from './answer-filter.js';
 import { QUOTA, addressOf, ask, nextReset, type ApiRequest } from './ask.js';
@@ -61,7 +61,10 @@ export function createStackoverflowConnector(settings: StackoverflowSettings): S
     feed: {
       pagesFor: (windowSeconds) => {
         const seconds = windowSeconds + INDEX_LAG_SECONDS;
-        const pagesOf = (perSecond: number) => Math.max(1, Math.ceil((seconds * perSecond) / PAGE_SIZE));
+        const pagesOf = (perSecond: number) => {
+          const pages = Math.max(1, Math.ceil((seconds * perSecond) / PAGE_SIZE));
+          return pages > FEED_PAGES ? Infinity : pages;
+        };
         return pagesOf(QUESTIONS_PER_SECOND) + pagesOf(ANSWERS_PER_SECOND);
       },
       read: (since, context) => readFeed({ ...context, since }, key),
