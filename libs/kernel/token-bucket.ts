@@ -27,7 +27,9 @@ export class TokenBucket {
 
   /** Returns the time in ms until a token could be used if it was taken now. Takes no token. */
   waitMs(nowMs: number): number {
-    this.tokens = Math.min(this.burst, this.tokens + ((nowMs - this.at) * this.perMinute) / 60_000);
+    // The clock can be set back. Then no time counts as passed, but the tokens that were earned before stay.
+    const passedMs = Math.max(0, nowMs - this.at);
+    this.tokens = Math.min(this.burst, this.tokens + (passedMs * this.perMinute) / 60_000);
     this.at = nowMs;
     const left = this.tokens - 1;
     return left >= 0 ? 0 : Math.ceil((-left * 60_000) / this.perMinute);
