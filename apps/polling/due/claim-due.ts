@@ -41,12 +41,16 @@ export async function claimDue(
        WHERE w.search_number = ANY($1) AND w.stopped IS NULL AND time_of(w.due_second) <= now()`,
       [[...searches.keys()]],
     );
+    const dueSince = new Map<DueSearch, number>();
     for (const row of watches) {
       const search = searches.get(row.search_number);
-      search?.watches.push(watchOf(row, search.searchKey));
+      if (!search) continue;
+      const watch = watchOf(row, search.searchKey);
+      search.watches.push(watch);
+      dueSince.set(search, Math.min(dueSince.get(search) ?? Infinity, watch.tick));
     }
-    const dueSince = ({ watches }: DueSearch) => Math.min(...watches.map(({ tick }) => tick));
-    return [...searches.values()].sort((a, b) => (dueSince(a) < dueSince(b) ? -1 : 1));
+    const sinceOf = (search: DueSearch) => dueSince.get(search) ?? Infinity;
+    return [...searches.values()].sort((a, b) => (sinceOf(a) < sinceOf(b) ? -1 : 1));
   });
 }
 

@@ -51,6 +51,19 @@ export function dueWorkTasks(
       ).toEqual(first.map(({ searchKey }) => searchKey));
     });
 
+    it('is claimed although one search has more due watches than one call can have arguments', async () => {
+      const ids = [await stores().watch({ query: 'a' }), await stores().watch({ query: 'b' })];
+      await stores().due(...ids);
+      await stores().database.query(
+        `INSERT INTO watch_schedule (watch_id, search_number, account_number, interval_seconds, due_second)
+         SELECT gen_random_uuid(), search_number, account_number, interval_seconds, due_second - n % 2
+         FROM watch_schedule, generate_series(1, 130000) AS n WHERE watch_id = $1`,
+        [ids[1]],
+      );
+      const claimed = await claimDue(stores().database, 'hackernews:0', 2);
+      expect(claimed.map(({ watches }) => watches.length)).toEqual([130_001, 1]);
+    });
+
     it('is claimed although the criteria of a search contain a field of a newer release', async () => {
       const ids = [await stores().watch({ query: 'a' }), await stores().watch({ query: 'b' })];
       await stores().due(...ids);
