@@ -121,12 +121,27 @@ describe('the loop of polling', () => {
       (await metricsText()).includes('earshot_due_searches_late_seconds{source="hackernews"} ');
     await stores.watch();
     await schedule(new Date(Date.now() - 3_600_000).toISOString());
-    // The loop holds only the lane of another source, so that it does not read the searches.
-    const loop = loopOn(hangingClient().http, ['rss'], { leaseMs: 600 });
+    // Another replica holds the lane, so that the loop does not read the searches.
+    await stores.database.query(
+      `INSERT INTO lanes (lane, source, owner, leased_until)
+       VALUES ('hackernews:0', 'hackernews', $1, now() + interval '1 hour')
+       ON CONFLICT (lane) DO UPDATE SET owner = excluded.owner, leased_until = excluded.leased_until`,
+      [newId()],
+    );
+    const loop = loopOn(hangingClient().http, ['hackernews'], { leaseMs: 600 });
     await loop.start();
     expect(await isShown()).toBe(true);
     await schedule('infinity');
     await until('the metric shows no value', async () => !(await isShown()));
     await loop.stop();
+  });
+
+  it('does not report as late what it does not poll: searches of a source that was turned off', async () => {
+    await stores.due(await stores.watch());
+    const { http } = hangingClient();
+    const loop = loopOn(http, ['rss']);
+    await loop.start();
+    await loop.stop();
+    expect(await metricsText()).not.toMatch(/^earshot_due_searches.*source="hackernews"/m);
   });
 });

@@ -98,11 +98,11 @@ export class PollingLoop implements Loop {
     const idle = surplus.filter((lane) => !this.leaving.has(lane));
     if (idle.length > 0) await this.leases.release(idle);
     for (const row of held) if (!this.workers.has(row.lane) && !this.leaving.has(row.lane)) this.take(row);
-    await this.measureLateness();
+    await this.measureLateness(sources);
   }
 
-  private async measureLateness(): Promise<void> {
-    const measured = await lateness(this.database);
+  private async measureLateness(sources: readonly SourceId[]): Promise<void> {
+    const measured = await lateness(this.database, sources);
     // Without this removal, the metric would keep the last value of a source that has no scheduled search any more.
     for (const source of this.measured) metrics.dueSearches.remove({ source });
     this.measured = measured.map(({ source }) => source);

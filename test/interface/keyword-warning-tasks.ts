@@ -1,4 +1,6 @@
 import { newId } from '#kernel';
+import { ApiClient } from '#testing';
+import { checkDescribed } from './described.js';
 import { keywordBody, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
 
 /** Tests of warnings about a keyword, and of refusals of a search that exists already. */
@@ -13,6 +15,34 @@ export function keywordWarningTasks(service: () => InterfaceUnderTest, ada: () =
         },
         webhook_events: ['keyword.paused'],
       });
+
+    it('about a source that was turned off are on each read of the keyword, with the reason that the list of sources gives', async () => {
+      const { body: made } = await ada().api.post(
+        '/v1/keywords',
+        keywordBody({
+          global_criteria: { market: 'global', query: `acme ${newId()}` },
+          sources: [
+            { source: 'lemmy', enabled: true },
+            { source: 'hackernews', enabled: true },
+            { source: 'github', enabled: false },
+          ],
+        }),
+      );
+      const off = { SOURCE_HACKERNEWS_ENABLED: 'false', SOURCE_GITHUB_ENABLED: 'false' };
+      const address = await service().anotherGateway(off);
+      const later = new ApiClient(address, ada().api.apiKey, checkDescribed);
+      const { body: sources } = await later.get('/v1/sources');
+      const { reason } = sources.data.find(({ id }: { id: string }) => id === 'hackernews');
+      const wanted = [{ path: 'sources[1].source', message: reason }];
+      const { body: read } = await later.get(`/v1/keywords/${made.id}`);
+      expect([reason, read.warnings]).toEqual([expect.stringContaining('is turned off'), wanted]);
+      const { body: list } = await later.get('/v1/keywords');
+      expect(list.data.find(({ id }: { id: string }) => id === made.id).warnings).toEqual(wanted);
+      const changed = await later.patch(`/v1/keywords/${made.id}`, { name: 'Renamed' });
+      expect([changed.status, changed.body.warnings]).toEqual([200, wanted]);
+      await later.delete(`/v1/keywords/${made.id}`);
+      expect((await later.get(`/v1/keywords/${made.id}`)).body).not.toHaveProperty('warnings');
+    });
 
     it('name parts of the body that have no effect, in the spelling of the body, for a create and its estimate', async () => {
       const sent = body();

@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const made = async (as: Tenant, more: object = {}): Promise<Json> => {
   const { body } = await as.api.post('/v1/keywords', keywordBody(more as Record<string, unknown>));
-  // A create always returns warnings; a read returns them only about parts that need a language model.
+  // A create always returns warnings; a read returns them only about what the installation can no longer do.
   const { warnings: _, ...keyword } = body as Json;
   return keyword as Json;
 };

@@ -186,13 +186,17 @@ export async function settle(
 }
 
 /**
- * For each source with a scheduled search, returns how many seconds ago its most overdue search was due; 0 if no search
- * is due.
+ * For each of these sources with a scheduled search, returns how many seconds ago its most overdue search was due; 0 if
+ * no search is due.
  */
-export async function lateness(database: Database): Promise<{ source: string; seconds: number }[]> {
+export async function lateness(
+  database: Database,
+  sources: readonly SourceId[],
+): Promise<{ source: string; seconds: number }[]> {
   return database.query(
     `SELECT source, GREATEST(0, extract(epoch FROM now() - min(next_due_at)))::float8 AS seconds
-     FROM upstream_searches WHERE next_due_at < 'infinity' GROUP BY source`,
+     FROM upstream_searches WHERE next_due_at < 'infinity' AND source = ANY($1) GROUP BY source`,
+    [sources],
   );
 }
 

@@ -84,6 +84,20 @@ export function unavailability(source: SourceId, sources: Sources): string | und
   return undefined;
 }
 
+/**
+ * Returns a fault for each enabled source of a keyword that this installation cannot watch. A stored keyword shows the
+ * fault as a warning, because no check of this source fails: nothing reads the source.
+ */
+export function unavailableSources(
+  entries: readonly { source: SourceId; enabled: boolean }[],
+  sources: Sources,
+): Fault[] {
+  return entries.flatMap(({ source, enabled }, index) => {
+    const message = enabled ? unavailability(source, sources) : undefined;
+    return message === undefined ? [] : [{ path: `sources[${index}].source`, message }];
+  });
+}
+
 /** Returns the faults of terms that are blank or occur twice, and of a maximum price below the minimum price. */
 export function termFaults(criteria: CriteriaDto | undefined, path: string): Fault[] {
   if (!criteria) return [];

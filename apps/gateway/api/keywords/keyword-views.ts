@@ -8,7 +8,7 @@ import { HAS_MODEL, SOURCES } from '../../config.js';
 import { pathId } from '../../http/path-id.js';
 import { KeywordReads, type WatchRead } from '../../reads/keyword-reads.js';
 import { definitionView } from './definition.js';
-import type { Sources } from './keyword-faults.js';
+import { unavailableSources, type Sources } from './keyword-faults.js';
 import { modelFaults } from './model-faults.js';
 
 /**
@@ -39,7 +39,11 @@ export class KeywordViews {
     // shown.
     const watches = all.filter(({ watch }) => keyword.state === 'retired' || !watch.retiredAt);
     const definition = definitionView(keyword.definition);
-    const warnings = modelFaults(definition, this.hasModel);
+    const entries = definition.sources as { source: SourceId; enabled: boolean }[];
+    const warnings = [
+      ...modelFaults(definition, this.hasModel),
+      ...(keyword.state === 'retired' ? [] : unavailableSources(entries, this.sources)),
+    ];
     return {
       id: keyword.keywordId,
       ...definition,

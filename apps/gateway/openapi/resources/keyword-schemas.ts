@@ -111,8 +111,8 @@ const activity = object(
   },
 );
 
-const modelWarnings = described(
-  'Present if the keyword has an agent step or the preset `custom`, and the installation has no language model (`LLM_URL`) any more',
+const lostParts = described(
+  'What the installation can no longer do for the keyword. Present if the keyword has an agent step or the preset `custom`, and the installation has no language model (`LLM_URL`) any more; or if an enabled source was turned off, or has lost a setting, so that it is not polled (not for a retired keyword)',
   listOf(ref('Fault')),
 );
 
@@ -122,15 +122,12 @@ export const WARNINGS =
 
 export const keywordSchemas: Readonly<Record<string, Schema>> = {
   Feed: object({ atomUrl: TEXT, jsonUrl: TEXT }),
-  Keyword: object(keyword, { warnings: modelWarnings }),
+  Keyword: object(keyword, { warnings: lostParts }),
   CreatedKeyword: object({
     ...keyword,
     warnings: described(WARNINGS, listOf(ref('Fault'))),
   }),
-  ChangedKeyword: object(
-    { ...keyword, resetSearches: listOf(ref('ResetSearch')) },
-    { warnings: modelWarnings },
-  ),
+  ChangedKeyword: object({ ...keyword, resetSearches: listOf(ref('ResetSearch')) }, { warnings: lostParts }),
   KeywordWatch: object({
     id: ID,
     source: SOURCE,
