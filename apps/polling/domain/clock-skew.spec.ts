@@ -26,12 +26,35 @@ describe('the skew of an upstream’s clock', () => {
     expect(skew.aheadMs).toBeCloseTo(0);
   });
 
-  it('is not measured from a cached response, a missing or unreadable date, or a date that differs by a day', () => {
+  it('is not measured from a cached response, or a missing or unreadable date', () => {
     const skew = new ClockSkew();
     skew.read({ ...dated(NOW - 120_000), age: '120' }, NOW, NOW);
     skew.read({}, NOW, NOW);
     skew.read({ date: 'yesterday' }, NOW, NOW);
-    skew.read(dated(NOW + 86_400_000), NOW, NOW);
-    expect(skew.aheadMs).toBe(0);
+    expect([skew.aheadMs, skew.troubleWith('reddit')]).toEqual([0, undefined]);
+  });
+
+  it.each([
+    ['is used', -60, -3_599_000],
+    ['is not used', -24 * 60 - 1, 0],
+    ['is not used', 16, 0],
+  ])(
+    '%s, and is reported as trouble, if the upstream’s clock is ahead by %i minutes',
+    (_, minutes, aheadMs) => {
+      const skew = new ClockSkew();
+      skew.read(dated(NOW + minutes * 60_000), NOW, NOW);
+      expect(skew.aheadMs).toBe(aheadMs);
+      expect(skew.troubleWith('reddit')).toBe(
+        `the clocks of this machine and of reddit differ by ${Math.abs(minutes)} min (this machine is ${minutes < 0 ? 'ahead' : 'behind'}): new items can be missed; check the clock of this machine`,
+      );
+    },
+  );
+
+  it('is no trouble up to a quarter of an hour', () => {
+    const skew = new ClockSkew();
+    for (const ahead of [-14, 14]) {
+      skew.read(dated(NOW + ahead * 60_000), NOW, NOW);
+      expect(skew.troubleWith('reddit')).toBeUndefined();
+    }
   });
 });

@@ -1,48 +1,63 @@
 import fc from 'fast-check';
-import { FeedWatch } from './feed-watch.js';
+import { FeedWatch, type FeedState } from './feed-watch.js';
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
+/** Returns an item that was published at this minute. */
+const item = (minute: number) => ({
+  itemId: String(minute),
+  publishedAt: new Date(minute * MINUTE).toISOString(),
+});
+
+/** Records a read at this time. It begins at `sinceMs`. */
+function record(
+  watch: FeedWatch,
+  newest: Parameters<FeedWatch['read']>[0],
+  atMs: number,
+  sinceMs = atMs,
+): void {
+  watch.read(newest, atMs, sinceMs);
+}
 
 /** Reads the feed every `stepMs` for `ms`, without new items. @returns the time of the last read */
 function readQuietly(watch: FeedWatch, from: number, ms: number, stepMs: number): number {
   let at = from;
-  while (at < from + ms) watch.read('a', (at += stepMs));
+  while (at < from + ms) record(watch, { itemId: 'a' }, (at += stepMs));
   return at;
 }
 
 describe('a feed of newest items', () => {
   it('counts as frozen if it was read without a new item for longer than is normal for its source', () => {
     const watch = new FeedWatch(HOUR);
-    watch.read('a', 0);
+    record(watch, { itemId: 'a' }, 0);
     readQuietly(watch, 0, HOUR, MINUTE);
     expect(watch.frozenForMs).toBeUndefined();
-    watch.read(undefined, HOUR + MINUTE);
+    record(watch, undefined, HOUR + MINUTE);
     expect(watch.frozenForMs).toBe(HOUR + MINUTE);
   });
 
   it('does not count as frozen any more when a new item appears', () => {
     const watch = new FeedWatch(HOUR);
-    watch.read('a', 0);
+    record(watch, { itemId: 'a' }, 0);
     const at = readQuietly(watch, 0, 2 * HOUR, MINUTE);
     expect(watch.frozenForMs).toBe(2 * HOUR);
-    watch.read('b', at + MINUTE);
+    record(watch, { itemId: 'b' }, at + MINUTE);
     expect(watch.frozenForMs).toBeUndefined();
   });
 
   it('counts only a small part of the time between two reads that are far apart', () => {
     const watch = new FeedWatch(HOUR);
-    watch.read('a', 0);
-    watch.read('a', 100 * HOUR);
+    record(watch, { itemId: 'a' }, 0);
+    record(watch, { itemId: 'a' }, 100 * HOUR);
     expect([watch.frozenForMs, watch.state?.quietMs]).toEqual([undefined, HOUR / 10]);
   });
 
   it('continues from the state that the previous holder of the lane stored', () => {
     const first = new FeedWatch(HOUR);
-    first.read('a', 0);
+    record(first, { itemId: 'a' }, 0);
     const at = readQuietly(first, 0, HOUR, MINUTE);
     const second = new FeedWatch(HOUR, first.state);
-    second.read('a', at + MINUTE);
+    record(second, { itemId: 'a' }, at + MINUTE);
     expect(second.frozenForMs).toBe(HOUR + MINUTE);
   });
 
@@ -52,9 +67,75 @@ describe('a feed of newest items', () => {
         const watch = new FeedWatch(HOUR);
         let at = 0;
         steps.forEach((step, n) => {
-          watch.read(String(n), (at += step));
+          record(watch, { itemId: String(n) }, (at += step));
           expect(watch.frozenForMs).toBeUndefined();
         });
+      }),
+    );
+  });
+});
+
+describe('what a read has really shown', () => {
+  /** @returns the minutes up to which reads at these minutes have shown everything */
+  const shown = (watch: FeedWatch, ...minutes: number[]) =>
+    minutes.map((minute) => watch.shownUntil(minute * MINUTE) / MINUTE);
+
+  it('is everything if the feed shows new items without delay, or if it was never read', () => {
+    const watch = new FeedWatch(HOUR);
+    expect(shown(watch, 10)).toEqual([10]);
+    for (let minute = 0; minute <= 30; minute += 5) record(watch, item(minute - 1), minute * MINUTE);
+    expect(shown(watch, 3, 15, 30, 33)).toEqual([3, 15, 30, 33]);
+  });
+
+  it('ends at the newest item while the feed shows nothing newer, and a short time after the last read', () => {
+    const watch = new FeedWatch(HOUR);
+    record(watch, item(9), 10 * MINUTE);
+    for (const minute of [20, 30]) record(watch, item(9), minute * MINUTE);
+    expect(shown(watch, 8, 15, 30, 35, 36)).toEqual([8, 9, 9, 9, 36]);
+  });
+
+  it('ends at the newest item at any later time while the feed is frozen', () => {
+    const watch = new FeedWatch(HOUR);
+    record(watch, item(9), 10 * MINUTE);
+    for (let minute = 15; minute <= 75; minute += 5) record(watch, undefined, minute * MINUTE);
+    expect([watch.frozenForMs, ...shown(watch, 1_000)]).toEqual([65 * MINUTE, 9]);
+  });
+
+  it('stays known after the feed has shown newer items, also from the stored state', () => {
+    const watch = new FeedWatch(HOUR);
+    record(watch, item(9), 10 * MINUTE);
+    record(watch, item(9), 20 * MINUTE);
+    record(watch, item(12), 25 * MINUTE);
+    record(watch, item(44), 45 * MINUTE);
+    const stored = JSON.parse(JSON.stringify(watch.state)) as FeedState;
+    expect(shown(new FeedWatch(HOUR, stored), 15, 24, 25, 30, 31, 45)).toEqual([9, 9, 12, 12, 31, 45]);
+  });
+
+  it('is everything for a feed without dates, and for the state that an older version stored', () => {
+    const watch = new FeedWatch(HOUR, { newestItemId: 'a', quietMs: 0, readAt: 0 });
+    record(watch, { itemId: 'a' }, 30 * MINUTE);
+    record(watch, { itemId: 'b' }, 60 * MINUTE);
+    record(watch, { itemId: 'b' }, 90 * MINUTE);
+    expect(shown(watch, 20, 40, 90)).toEqual([20, 40, 90]);
+  });
+
+  it('ends at the start of the first read if this read has shown nothing', () => {
+    const watch = new FeedWatch(HOUR);
+    record(watch, undefined, 10 * MINUTE, 3 * MINUTE);
+    record(watch, undefined, 20 * MINUTE, 5 * MINUTE);
+    expect(shown(watch, 10, 20)).toEqual([3, 3]);
+    record(watch, item(22), 25 * MINUTE, 0);
+    expect(shown(watch, 10, 24, 25)).toEqual([3, 3, 25]);
+  });
+
+  it('is never later than the read, and its state does not grow without limit', () => {
+    const minutes = fc.integer({ min: -100, max: 10_000 });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(minutes, minutes), { maxLength: 200 }), minutes, (reads, at) => {
+        const watch = new FeedWatch(HOUR);
+        for (const [newest, readAt] of reads) record(watch, item(newest), readAt * MINUTE);
+        expect(watch.shownUntil(at * MINUTE)).toBeLessThanOrEqual(at * MINUTE);
+        expect(JSON.stringify(watch.state ?? {}).length).toBeLessThan(5_000);
       }),
     );
   });

@@ -1,21 +1,50 @@
 /** How far a source's feed of newest items has been read. Kept over restarts. */
 export interface FeedState {
   newestItemId: string;
+  /**
+   * Publication of the newest item, but not later than its first read; before the first item, the start of the first
+   * read. Absent if the item has no date.
+   */
+  newestAt?: number | undefined;
   /** How long the feed has been read without a newer item, in ms. */
   quietMs: number;
   /** Time of the last read, in ms since the epoch. */
   readAt: number;
+  /** Earlier stalls of the feed, oldest first. Absent in the state of an older version. */
+  stalls?: Stall[];
 }
 
+/** Reads before `until` have shown only what was published up to `from`. Both in ms since the epoch. */
+interface Stall {
+  from: number;
+  until: number;
+}
+
+/** The first item of a read of the feed. */
+interface NewestItem {
+  itemId: string;
+  publishedAt?: string | null | undefined;
+}
+
+/**
+ * The period of each read begins this time before the end of the previous period, because sources show items with a
+ * delay: an item that was published shortly before a read can appear shortly after the read.
+ */
+export const OVERLAP_MS = 5 * 60_000;
 /**
  * Reads that are far apart prove little about the time between them: one read counts for at most this part of the
  * longest time without a new item that is normal for the source.
  */
 const MAX_STEP = 0.1;
+/** Only the newest stalls are kept. A search that was last read in an earlier stall can miss items. */
+const MAX_STALLS = 50;
 
 /**
- * Follows the newest item of a feed. A feed counts as frozen if it responds but has shown no new item for longer than
- * is normal for its source. Without this state, users would believe that there are no mentions.
+ * Follows the newest item of a feed, in two ways, because a feed that responds can still hide new items:
+ * - A feed counts as frozen if it has shown no new item for longer than is normal for its source. Without this state,
+ *   users would believe that there are no mentions.
+ * - A feed can also stall for a shorter time, or show items late. What it has hidden, later reads must find. So the
+ *   watch knows what the reads at each time have really shown.
  */
 export class FeedWatch {
   constructor(
@@ -34,6 +63,17 @@ export class FeedWatch {
   }
 
   /**
+   * Returns the time up to which a read at `atMs` has shown everything: earlier than `atMs` if the feed stalled at that
+   * time. It applies to reads of the feed and to searches, because both show the same data of the upstream.
+   */
+  shownUntil(atMs: number): number {
+    let shown = atMs;
+    for (const { from, until } of [...(this.kept?.stalls ?? []), ...this.currentStall()])
+      if (from < shown && atMs < until) shown = from;
+    return shown;
+  }
+
+  /**
    * Records the result of a search while the feed is frozen. If an item of the result was published after the feed
    * froze, the upstream works, and the feed no longer counts as frozen.
    */
@@ -45,14 +85,46 @@ export class FeedWatch {
       this.kept = { ...kept, quietMs: 0 };
   }
 
-  /** Records a read. `newestItemId`: the newest item of the read, if there is one. */
-  read(newestItemId: string | undefined, atMs: number): void {
+  /**
+   * Records a read.
+   * @param newest the newest item of the read, if there is one
+   * @param sinceMs the start of the period that was read
+   */
+  read(newest: NewestItem | undefined, atMs: number, sinceMs: number): void {
     const { kept } = this;
-    if (!kept || (newestItemId !== undefined && newestItemId !== kept.newestItemId)) {
-      this.kept = { newestItemId: newestItemId ?? '', quietMs: 0, readAt: atMs };
+    const newestAt = newest ? publicationOf(newest, atMs) : sinceMs;
+    if (!kept || (newest && newest.itemId !== kept.newestItemId)) {
+      const ended = this.currentStall().map(({ from, until }) => ({ from, until: Math.min(until, atMs) }));
+      const stalls = [...(kept?.stalls ?? []), ...ended].slice(-MAX_STALLS);
+      this.kept = { newestItemId: newest?.itemId ?? '', newestAt, quietMs: 0, readAt: atMs, stalls };
       return;
     }
-    const stepMs = Math.min(Math.max(0, atMs - kept.readAt), this.quietMs * MAX_STEP);
-    this.kept = { ...kept, quietMs: kept.quietMs + stepMs, readAt: atMs };
+    const stepMs = Math.min(Math.max(0, atMs - kept.readAt), this.maxStepMs);
+    this.kept = {
+      ...kept,
+      newestAt: kept.newestAt ?? newestAt,
+      quietMs: kept.quietMs + stepMs,
+      readAt: atMs,
+    };
   }
+
+  /**
+   * Returns the stall that has not ended, if there is one. While the overlap of reads covers what the feed has not
+   * shown yet, it does not stall.
+   */
+  private currentStall(): Stall[] {
+    const { kept } = this;
+    if (kept?.newestAt === undefined || kept.readAt - kept.newestAt <= OVERLAP_MS) return [];
+    // Searches are read shortly after the feed, so the stall lasts a little longer than its last known read.
+    const until = this.frozenForMs === undefined ? kept.readAt + this.maxStepMs : Infinity;
+    return [{ from: kept.newestAt, until }];
+  }
+
+  private get maxStepMs(): number {
+    return this.quietMs * MAX_STEP;
+  }
+}
+
+function publicationOf({ publishedAt }: NewestItem, atMs: number): number | undefined {
+  return publishedAt ? Math.min(Date.parse(publishedAt), atMs) : undefined;
 }

@@ -39,13 +39,17 @@ export class Health {
     return this.current;
   }
 
-  /** @returns true if the upstream was unhealthy before */
-  succeeded(at: Date): boolean {
-    const recovered = this.current.failures > 0 || this.current.trouble !== '';
+  /**
+   * Records a successful read.
+   * @param trouble trouble of an upstream that responds; empty if there is none
+   * @returns true if the health has changed
+   */
+  succeeded(at: Date, trouble: string): boolean {
+    const hasChanged = this.current.failures > 0 || this.current.trouble !== trouble;
     this.suspects.clear();
     this.failing.clear();
-    Object.assign(this.current, { failures: 0, trouble: '', lastSuccessAt: at });
-    return recovered;
+    Object.assign(this.current, { failures: 0, trouble, lastSuccessAt: at });
+    return hasChanged;
   }
 
   /** @returns true if the failure was an outage: the whole lane must wait */

@@ -205,8 +205,10 @@ describe('a lane whose feed is frozen', () => {
     const lane = laneOn(upstream, { clock, remember: async (memory) => void learned.push(memory) });
     const read = async (at: number, itemId?: string) => {
       clock.ms = at;
-      await lane.follow(itemId ? itemsOf(itemId, '1970-01-01T00:00:00.000Z') : [], true);
-      await lane.succeeded();
+      const items = itemId ? itemsOf(itemId, '1970-01-01T00:00:00.000Z') : [];
+      const frozen = await lane.follow(items, clock.now(), clock.now());
+      if (!frozen) await lane.succeeded();
+      return frozen;
     };
     await read(0, 'a');
     for (let minute = 5; minute <= 60; minute += 5) await read(minute * 60_000);
@@ -215,10 +217,10 @@ describe('a lane whose feed is frozen', () => {
       message:
         'hackernews responds, but has shown nothing new for 1 h: its feed seems to be frozen; nothing is charged until a new item appears',
     };
-    await expect(read(61 * 60_000)).rejects.toMatchObject(frozen);
+    expect(await read(61 * 60_000)).toMatchObject(frozen);
     expect(learned.at(-1)?.trouble).toBe(frozen.message);
-    await expect(lane.follow([], false)).rejects.toMatchObject({ kind: 'frozen' });
-    await lane.follow(itemsOf('b', '1970-01-01T00:59:00.000Z'), false);
+    expect(await lane.follow([], clock.now())).toMatchObject({ kind: 'frozen' });
+    await lane.follow(itemsOf('b', '1970-01-01T00:59:00.000Z'), clock.now());
     await read(62 * 60_000, 'b');
     expect(learned.at(-1)?.trouble).toBe('');
   });
@@ -238,6 +240,24 @@ describe('the health of a lane', () => {
     await lane.succeeded();
     expect(learned.at(-1)).toMatchObject({ trouble: '', failures: 0 });
     expect(learned.at(-1)?.lastSuccessAt).toBeInstanceOf(Date);
+  });
+
+  it('is bad while the clocks of the machine and of the upstream differ by more than a quarter of an hour', async () => {
+    const learned: LaneMemory[] = [];
+    const upstream = new Upstream();
+    const lane = laneOn(upstream, { remember: async (memory) => void learned.push(memory) });
+    const read = async (aheadMs: number) => {
+      upstream.date = () => new Date(Date.now() + aheadMs);
+      await lane.http.request(REQUEST);
+      await lane.succeeded();
+    };
+    await read(-20 * 60_000);
+    await read(-20 * 60_000);
+    expect(learned.map(({ trouble }) => trouble)).toEqual([
+      'the clocks of this machine and of hackernews differ by 20 min (this machine is ahead): new items can be missed; check the clock of this machine',
+    ]);
+    await read(0);
+    expect(learned.map(({ trouble }) => trouble).at(-1)).toBe('');
   });
 
   it('is bad only after three different searches in a row have failed, for a source whose searches have separate upstreams', async () => {

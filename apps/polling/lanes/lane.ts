@@ -63,7 +63,9 @@ export class Lane {
     this.session = parts.session ?? new Map();
     const { failures, trouble, lastSuccessAt } = memory;
     this.health = new Health(connector.budget.backoff, { failures, trouble, lastSuccessAt });
-    this.feed = new FeedWatch((connector.feed?.quietSeconds ?? Infinity) * 1000, memory.feed);
+    // Without a feed, nothing ends a stall that the lane remembers.
+    const feed = connector.feed && memory.feed;
+    this.feed = new FeedWatch((connector.feed?.quietSeconds ?? Infinity) * 1000, feed);
     // Any number of requests can wait for their turn.
     setMaxListeners(0, this.abort.signal);
     this.budget = new RequestBudget({
@@ -120,25 +122,36 @@ export class Lane {
     });
   }
 
-  /** Records a successful read: the upstream works. */
+  /** Records a successful read: the upstream works. But if its clock differs too much from ours, it is not healthy. */
   async succeeded(): Promise<void> {
-    await this.remember(this.health.succeeded(this.clock.now()));
+    await this.remember(this.health.succeeded(this.clock.now(), this.budget.clockTrouble ?? ''));
+  }
+
+  /** See `FeedWatch.shownUntil`. */
+  shownUntil(atMs: number): number {
+    return this.feed.shownUntil(atMs);
   }
 
   /**
    * Records the result of a read of the feed or of a search. A search counts only while the feed is frozen.
-   * @throws UpstreamError `frozen` while `isFrozen`
+   * @param readAt the time of the read
+   * @param feedSince the start of the period that was read, for a read of the feed; absent for a search
+   * @returns the error with which the read fails while `isFrozen`
    */
-  async follow(items: readonly SourceItem[], isFeed: boolean): Promise<void> {
-    if (isFeed) this.feed.read(items[0]?.itemId, this.nowMs);
-    else this.feed.see(items, this.nowMs);
+  async follow(
+    items: readonly SourceItem[],
+    readAt: Date,
+    feedSince?: Date,
+  ): Promise<UpstreamError | undefined> {
+    if (feedSince) this.feed.read(items[0], readAt.getTime(), feedSince.getTime());
+    else this.feed.see(items, readAt.getTime());
     const { frozenForMs } = this.feed;
-    if (frozenForMs === undefined) return;
+    if (frozenForMs === undefined) return undefined;
     const hours = Math.floor(frozenForMs / 360_000) / 10;
     const trouble = `${this.source} responds, but has shown nothing new for ${hours} h: its feed seems to be frozen; nothing is charged until a new item appears`;
     this.health.unwell(trouble);
     await this.remember(true);
-    throw new UpstreamError('frozen', trouble, 200);
+    return new UpstreamError('frozen', trouble, 200);
   }
 
   /**

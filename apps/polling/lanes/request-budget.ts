@@ -108,10 +108,15 @@ export class RequestBudget {
 
   /**
    * The smallest difference between the upstream's clock and ours that explains the `Date` of its last response, in ms:
-   * positive if its clock is ahead of ours, negative if it is behind.
+   * positive if its clock is ahead of ours, negative if it is behind; 0 if the difference is too large to be used.
    */
   get clockAheadMs(): number {
     return this.clockSkew.aheadMs;
+  }
+
+  /** A text for people if the upstream's clock and ours differ too much. */
+  get clockTrouble(): string | undefined {
+    return this.clockSkew.troubleWith(this.parts.source);
   }
 
   /** The state to keep over restarts. */

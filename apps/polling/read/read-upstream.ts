@@ -1,9 +1,11 @@
 import { UpstreamError, type FetchContext, type Fetched } from '#sources';
 import type { Clock } from '#kernel';
+import { OVERLAP_MS } from '../domain/feed-watch.js';
 import { planFetch } from '../domain/fetch-plan.js';
 import type { Lane } from '../lanes/lane.js';
 import { LaneBlocked } from '../lanes/request-budget.js';
 import type { DueSearch } from '../due/due-work.js';
+import { earliestOf, sinceOf, windowOf } from './read-window.js';
 
 /** The result of one search's read. */
 export type Answer =
@@ -11,9 +13,13 @@ export type Answer =
       kind: 'read';
       fetched: Fetched;
       state: Record<string, unknown>;
+      /**
+       * The time until which the read has read: by our clock, or by the upstream's clock if ours is ahead. Otherwise the
+       * next read would begin after items that the upstream publishes between the two reads.
+       */
       readAt: Date;
       windowFrom: Date | undefined;
-      /** See `RequestBudget.clockAheadMs`. */
+      /** How far the upstream's clock is ahead of ours, in ms; 0 if it is behind. */
       clockAheadMs: number;
     }
   /** `laneUntil`: the time until which the whole lane waits because of the failure. */
@@ -38,11 +44,6 @@ export interface PlannedRead {
   run(searches: readonly DueSearch[]): Promise<AnsweredSearches[]>;
 }
 
-/**
- * The period of each read begins this time before the end of the previous period, because sources show items with a
- * delay: an item that was published shortly before a read can appear shortly after the read.
- */
-const OVERLAP_MS = 5 * 60_000;
 /** Used as the search key of a read of the feed. */
 const FEED = 'feed';
 /** Maximum number of pages of one read. If the read needs more pages, the check reports a gap. */
@@ -97,13 +98,15 @@ function singleRead(
       const now = clock.now();
       const answered: AnsweredSearches[] = [];
       let answer: Answer | undefined;
+      let readAt: Date | undefined;
       for (const part of partsOf(toRead)) {
         // If one part failed, the upstream gets no request for the next part.
         if (!answer || answer.kind === 'read') {
-          const context = contextFor(lane, part, now, await seen(part), shared);
+          const context = contextFor(lane, part, clock, now, await seen(part), shared);
           answer = await read(lane, part.searchKey, context, clock, () =>
             lane.connector.search(part.criteria, context),
           );
+          if (answer.kind === 'read') answer.readAt = readAt ??= answer.readAt;
         }
         const answers = new Map([[part.searchKey, answer]]);
         answered.push({ searches: [part], answers, remembers: answered.length === 0 });
@@ -129,7 +132,8 @@ function partsOf(search: DueSearch): DueSearch[] {
  * to every search. Otherwise all searches stay due and are read as usual.
  */
 function probe(lane: Lane, searches: DueSearch[], clock: Clock, shared: FetchContext['shared']): PlannedRead {
-  const since = new Date(clock.now().getTime() - OVERLAP_MS);
+  // Reads back to the newest item, because a feed that works again can first show what it hid.
+  const since = new Date(lane.shownUntil(clock.now().getTime()) - OVERLAP_MS);
   const read = feedRead(lane, searches, clock, shared, { since, pageCap: 1 });
   return {
     ...read,
@@ -151,7 +155,8 @@ function feedRead(
     searches,
     fromFeed: true,
     run: async (searchesNow) => {
-      const { since, pageCap } = probing ?? { since: earliestOf(searchesNow, clock), pageCap: PAGE_CAP };
+      const windows = new Map(searchesNow.map((search) => [search.searchKey, sinceOf(lane, search, clock)]));
+      const { since, pageCap } = probing ?? { since: earliestOf(windows.values(), clock), pageCap: PAGE_CAP };
       const context: FetchContext = {
         http: lane.http,
         match: 'word',
@@ -166,21 +171,20 @@ function feedRead(
       const feed = lane.connector.feed;
       if (!feed) throw new Error(`${lane.source} has no feed`);
       const answer = await read(lane, FEED, context, clock, () => feed.read(since, context));
-      const answers = new Map(searchesNow.map((search) => [search.searchKey, withWindow(answer, search)]));
+      const answers = new Map(
+        searchesNow.map((search) => [
+          search.searchKey,
+          withWindow(answer, search, windows.get(search.searchKey)),
+        ]),
+      );
       return [{ searches: searchesNow, answers, remembers: true }];
     },
   };
 }
 
-function earliestOf(searches: readonly DueSearch[], clock: Clock): Date {
-  return new Date(Math.min(...searches.map((search) => sinceOf(search) ?? clock.now().getTime())));
-}
-
 /** Returns the result of a feed read for one search, with the search's own window and its unchanged connector state. */
-function withWindow(answer: Answer, search: DueSearch): Answer {
-  if (answer.kind !== 'read') return answer;
-  const from = sinceOf(search);
-  return { ...answer, state: search.state, windowFrom: from === undefined ? undefined : new Date(from) };
+function withWindow(answer: Answer, search: DueSearch, windowFrom: Date | undefined): Answer {
+  return answer.kind === 'read' ? { ...answer, state: search.state, windowFrom } : answer;
 }
 
 async function read(
@@ -191,18 +195,11 @@ async function read(
   ask: () => Promise<Fetched>,
 ): Promise<Answer> {
   if (lane.stopped || lane.budget.blockedForMs > 0) return { kind: 'blocked' };
+  let fetched: Fetched;
+  // Only the request is tried: a failure to store what the lane has learned is not a fault of the upstream. It fails the
+  // whole read, which is then repeated.
   try {
-    const fetched = await ask();
-    await lane.follow(fetched.items, searchKey === FEED);
-    await lane.succeeded();
-    return {
-      kind: 'read',
-      fetched,
-      state: context.state,
-      readAt: context.now,
-      windowFrom: context.since,
-      clockAheadMs: lane.budget.clockAheadMs,
-    };
+    fetched = await ask();
   } catch (error) {
     // When a lane stops, its requests are cancelled. This is not a fault of the upstream.
     if (error instanceof LaneBlocked || lane.stopped) return { kind: 'blocked' };
@@ -214,18 +211,41 @@ async function read(
             'unknown_shape',
             `${lane.source} returned something that could not be understood`,
           );
-    return { kind: 'failed', error: fault, at: clock.now(), laneUntil: await lane.failed(fault, searchKey) };
+    return failedRead(lane, fault, searchKey, clock);
   }
+  const { clockAheadMs } = lane.budget;
+  const readAt = new Date(context.now.getTime() + Math.min(0, clockAheadMs));
+  const frozen = await lane.follow(fetched.items, readAt, searchKey === FEED ? context.since : undefined);
+  if (frozen) return failedRead(lane, frozen, searchKey, clock);
+  await lane.succeeded();
+  return {
+    kind: 'read',
+    fetched,
+    state: context.state,
+    readAt,
+    windowFrom: context.since,
+    clockAheadMs: Math.max(0, clockAheadMs),
+  };
+}
+
+async function failedRead(
+  lane: Lane,
+  error: UpstreamError,
+  searchKey: string,
+  clock: Clock,
+): Promise<Answer> {
+  return { kind: 'failed', error, at: clock.now(), laneUntil: await lane.failed(error, searchKey) };
 }
 
 function contextFor(
   lane: Lane,
   search: DueSearch,
+  clock: Clock,
   now: Date,
   known: (itemId: string) => boolean,
   shared: FetchContext['shared'],
 ): FetchContext {
-  const since = sinceOf(search);
+  const since = sinceOf(lane, search, clock);
   const { stateAt } = search;
   // If the last read did not serve one of the watches, "nothing new after the last read" would be wrong for that watch.
   const remembered =
@@ -236,7 +256,7 @@ function contextFor(
     match: search.match,
     now,
     intervalSeconds: search.minIntervalSeconds,
-    ...(since === undefined ? {} : { since: new Date(since) }),
+    ...(since && { since }),
     pageCap: PAGE_CAP,
     known,
     state: structuredClone(remembered ? search.state : historyOf(search.state)),
@@ -251,24 +271,6 @@ function contextFor(
  */
 function historyOf({ history }: Record<string, unknown>): Record<string, unknown> {
   return history === undefined ? {} : { history };
-}
-
-/**
- * Returns the time from which a search must be read: the time up to which all its due watches have read, minus
- * `OVERLAP_MS`. Undefined if one of these watches has its first check.
- */
-function sinceOf(search: DueSearch): number | undefined {
-  let since = Infinity;
-  for (const { coveredUntil } of search.watches) {
-    if (coveredUntil === undefined) return undefined;
-    since = Math.min(since, coveredUntil);
-  }
-  return Number.isFinite(since) ? since - OVERLAP_MS : undefined;
-}
-
-function windowOf(search: DueSearch, clock: Clock): { windowSeconds?: number } {
-  const since = sinceOf(search);
-  return since === undefined ? {} : { windowSeconds: (clock.now().getTime() - since) / 1000 };
 }
 
 function sharedReads(): FetchContext['shared'] {

@@ -38,7 +38,7 @@ export interface SelectedItems {
 /** Facts of a read, in addition to its items. */
 export interface ReadFacts {
   outages?: ReadonlyMap<string, Outage> | undefined;
-  /** See `RequestBudget.clockAheadMs`: positive if the upstream's clock is ahead of ours, negative if it is behind. */
+  /** See `Answer`: how far the upstream's clock is ahead of the clock that dates the reads. */
   clockAheadMs: number;
 }
 

@@ -51,12 +51,13 @@ export function laneFaultTasks(scene: LaneScene): void {
       expect(trouble).toBe('hackernews returned something that could not be stored');
     });
 
-    it('records free, failed checks with the reason while the feed is frozen, until a new item appears', async () => {
+    it('records free, failed checks with the reason while the feed is frozen, until a new item appears, and then reports what the feed hid', async () => {
       await scene.worker.stop();
       Object.assign(scene.upstream, { hasFeed: true, quietSeconds: 0.02 });
       scene.worker = workerOn(scene.upstream, scene.stores).worker;
       scene.worker.start();
-      scene.upstream.publish('hn:1');
+      const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+      scene.upstream.publish('hn:1', 'acme', minutesAgo(52));
       const id = await scene.stores.watch();
       const next = async () => {
         const [check] = await tick(id);
@@ -64,6 +65,10 @@ export function laneFaultTasks(scene: LaneScene): void {
         return check;
       };
       await next();
+      await scene.stores.database.query(
+        'UPDATE watch_schedule SET baseline_at = $2, covered_until = $2 WHERE watch_id = $1',
+        [id, minutesAgo(50)],
+      );
       const frozen = await until('the feed counts as frozen', async () => {
         const check = await next();
         return check?.failure && check;
@@ -76,8 +81,14 @@ export function laneFaultTasks(scene: LaneScene): void {
       // As in a long freeze, a whole read of the feed now costs more than the search.
       scene.upstream.feedPages = Infinity;
       expect((await next())?.failure?.kind).toBe('frozen');
+      scene.upstream.publish('hn:before the watch', 'acme', minutesAgo(51));
+      scene.upstream.publish('hn:hidden', 'acme', minutesAgo(30));
       scene.upstream.publish('hn:2');
-      expect(idsOf(await next())).toEqual(['hn:2']);
+      const found = await next();
+      expect([idsOf(found), found?.rememberedItemIds]).toEqual([
+        ['hn:hidden', 'hn:2'],
+        ['hn:before the watch'],
+      ]);
     });
 
     it('records a free, failed check with its reason, and sends nothing before Retry-After has passed [credits.failed-check]', async () => {

@@ -177,6 +177,8 @@ export class Upstream {
   requests: number[] = [];
   /** The response instead of 200. */
   failure: { status: number; headers?: Record<string, string> } | undefined;
+  /** The `Date` of the responses, if they have one. */
+  date: (() => Date) | undefined;
   /** The connector's state that each read received. Each read stores its number under `mark` and `history`. */
   states: Record<string, unknown>[] = [];
   /** Requests wait until this promise resolves. */
@@ -222,7 +224,8 @@ export class Upstream {
       await this.gate;
       await wait(this.answerMs);
       const { status, headers } = this.failure ?? { status: 200 };
-      return { status, headers: headers ?? {}, bytes: Buffer.from('{}'), url: request.url };
+      const date = this.date && { date: this.date().toUTCString() };
+      return { status, headers: { ...date, ...headers }, bytes: Buffer.from('{}'), url: request.url };
     },
     close: () => Promise.resolve(),
   };
@@ -246,7 +249,12 @@ export class Upstream {
         feed: {
           pagesFor: () => this.feedPages,
           quietSeconds: this.quietSeconds,
-          read: () => Promise.resolve({ items: [...this.items], gap: false, warnings: [] }),
+          read: (since) =>
+            Promise.resolve({
+              items: this.items.filter(({ publishedAt }) => Date.parse(publishedAt ?? '') >= since.getTime()),
+              gap: false,
+              warnings: [],
+            }),
         },
       }),
       search: async ({ query }, { http, since, known, state }) => {
