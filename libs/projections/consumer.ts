@@ -45,15 +45,7 @@ export async function applyBatch(
   projection: Projection,
   batch: readonly JsMsg[],
 ): Promise<Outcome[]> {
-  // A command applies its own decision. So for streams of decisions, usually nothing is left to apply or to lock.
-  const known = await positionsOf(
-    database.manager,
-    projection.name,
-    batch.map(({ subject }) => subject),
-  );
-  const open = batch
-    .filter(({ subject, seq }) => seq > (known.get(subject) ?? 0))
-    .toSorted((a, b) => a.seq - b.seq);
+  const open = (await openOf(database, projection, batch)).toSorted((a, b) => a.seq - b.seq);
   if (open.length === 0) return batch.map(() => done);
   const verdicts = await database.transaction((tx) =>
     applyInOrder(
@@ -67,6 +59,24 @@ export async function applyBatch(
   );
   const outcomes = new Map(open.map((message, n) => [message, OUTCOMES[verdicts[n] ?? 'early']]));
   return batch.map((message) => outcomes.get(message) ?? done);
+}
+
+/**
+ * Returns the messages that must be applied. A command applies its own decision. So for streams of decisions, usually
+ * nothing is left to apply or to lock.
+ */
+async function openOf(
+  database: Database,
+  { name, unordered }: Projection,
+  batch: readonly JsMsg[],
+): Promise<readonly JsMsg[]> {
+  if (unordered) return batch;
+  const known = await positionsOf(
+    database.manager,
+    name,
+    batch.map(({ subject }) => subject),
+  );
+  return batch.filter(({ subject, seq }) => seq > (known.get(subject) ?? 0));
 }
 
 const OUTCOMES: Readonly<Record<Verdict, Outcome>> = {

@@ -141,6 +141,32 @@ it('a projection passes each message to `apply` with the last applied sequence o
   ]);
 });
 
+it('an unordered projection also applies messages at or before the position, marks them with `again`, and keeps the position', async () => {
+  const seen: [number, boolean][] = [];
+  const unordered: Projection = {
+    ...log,
+    unordered: true,
+    severalOfSubject: true,
+    async apply(_, messages) {
+      for (const { seq, again = false } of messages) seen.push([seq, again]);
+    },
+  };
+  expect(await apply([message('a', 2), message('a', 4)], unordered)).toEqual(['applied', 'applied']);
+  expect(await apply([message('a', 1), message('a', 4), message('a', 5)], unordered)).toEqual([
+    'applied',
+    'applied',
+    'applied',
+  ]);
+  expect(seen).toEqual([
+    [2, false],
+    [4, false],
+    [1, true],
+    [4, true],
+    [5, false],
+  ]);
+  expect(await positionsOf(database.manager, log.name, ['a'])).toEqual(new Map([['a', 5]]));
+});
+
 it('a projection deletes only the positions of the given subjects; `*` in a subject matches any text', async () => {
   const subjects = ['a.1.x', 'a.2.x', 'a_1.x', 'ab1.x', 'a%.x', 'a\\.x', 'a.x'];
   await apply(subjects.map((subject, n) => message(subject, n + 1)));

@@ -11,6 +11,11 @@ export interface ProjectedMessage {
   predecessor: number;
   /** `traceparent` of the work that caused the message, if it is known. */
   cause?: string | undefined;
+  /**
+   * True if the position was already at or after this message, so the message was possibly applied before. Only messages
+   * of `unordered` projections have this mark.
+   */
+  again?: boolean;
 }
 
 /** A message with its content: the result of the projection's `read`, or undefined if the projection has no `read`. */
@@ -43,6 +48,11 @@ export interface Projection<Content = unknown> extends Pick<ConsumerOptions, 'li
    * a burst of one subject is not applied message by message.
    */
   severalOfSubject?: boolean;
+  /**
+   * True for a stream whose messages do not name their predecessor, such as EVENTS: replicas apply the messages of a subject
+   * in any order, and a message that comes late is applied too. So `apply` must ignore what it has applied before.
+   */
+  unordered?: boolean;
   /**
    * How to rebuild the tables. Absent if the tables contain more than the stream, because such tables cannot be
    * rebuilt.
@@ -124,7 +134,8 @@ export async function lockPositions(
 }
 
 /**
- * Applies messages exactly once, in the order of each subject, within the transaction.
+ * Applies messages exactly once, in the order of each subject, within the transaction. An `unordered` projection applies
+ * all messages.
  * @param messages in the order of their sequences
  * @returns for each message: `applied`; `known` if it was applied before; `early` if its predecessor is not applied
  *   yet; `other-version` if the tables have another version than in this release: the release with that version applies
@@ -139,7 +150,7 @@ export async function applyInOrder(
   if (messages.length === 0) return [];
   // A new subject gets its final position together with the lock, so that its row is written only once.
   const ifNew = new Map<string, number>();
-  verdictsOf(messages, ifNew);
+  verdictsOf(projection, messages, ifNew);
   const [locked, read] = await together([
     lockPositions(tx, projection, ifNew),
     // Postgres gets the statement before the messages are read, and runs it meanwhile.
@@ -148,7 +159,7 @@ export async function applyInOrder(
   if (!locked) return messages.map(() => 'other-version');
   const positions = new Map([...locked].map(([subject, { seq, isNew }]) => [subject, isNew ? 0 : seq]));
   const next: ProjectedMessage[] = [];
-  const verdicts = verdictsOf(read, positions, next);
+  const verdicts = verdictsOf(projection, read, positions, next);
   const moved = [...positions].filter(([subject, seq]) => seq !== locked.get(subject)?.seq);
   await together([changeTables(tx, projection, next), setPositions(tx, projection, new Map(moved))]);
   return verdicts;
@@ -160,6 +171,7 @@ export async function applyInOrder(
  *   knows the predecessor: a rebuild, for example, does not.
  */
 function verdictsOf(
+  { unordered = false }: Pick<Projection, 'unordered'>,
   messages: readonly ProjectedMessage[],
   positions: Map<string, number>,
   next: ProjectedMessage[] = [],
@@ -168,7 +180,11 @@ function verdictsOf(
     const { subject, seq, predecessor } = message;
     const position = positions.get(subject) ?? 0;
     positions.set(subject, position);
-    if (seq <= position) return 'known';
+    if (seq <= position && !unordered) return 'known';
+    if (seq <= position) {
+      next.push({ ...message, predecessor: position, again: true });
+      return 'applied';
+    }
     if (predecessor > position) return 'early';
     positions.set(subject, seq);
     next.push({ ...message, predecessor: position });

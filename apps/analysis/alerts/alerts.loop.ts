@@ -3,7 +3,7 @@ import { Repeated, systemClock } from '#kernel';
 import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
-import { COUNTED_DAYS } from '../domain/counted-at.js';
+import { COUNTED_DAYS, COUNTED_IDS_DAYS } from '../domain/counted-at.js';
 import { ChecksProgress } from '../projection-progress.js';
 import { AlertEvaluation } from './alert-evaluation.js';
 import { claimTurns, finishTurns, postponeTurns } from './alert-turns.js';
@@ -13,17 +13,12 @@ const TURNS_PER_ROUND = 100;
 const HOUR_MS = 3_600_000;
 /** One statement deletes at most this many rows, so that it locks rows only for a moment. */
 const ROWS_PER_STATEMENT = 5_000;
-/**
- * Days for which the ids of counted mentions are kept. An event that is stored again within this time is not counted
- * twice.
- */
-const IDS_DAYS = 8;
 
 /** Tables whose old rows are deleted, and the number of days for which their rows are kept. */
 const OLD_ROWS = [
   { table: 'mention_counts', column: 'bin', days: COUNTED_DAYS },
   { table: 'search_coverage', column: 'covered_to', days: COUNTED_DAYS },
-  { table: 'counted_mentions', column: 'occurred_at', days: IDS_DAYS },
+  { table: 'counted_mentions', column: 'occurred_at', days: COUNTED_IDS_DAYS },
 ] as const;
 
 /**

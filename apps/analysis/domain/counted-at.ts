@@ -7,6 +7,11 @@ import type { Check, Event, Item } from '#contracts';
 const MAX_UNDATED_MS = 2 * 3_600_000;
 /** Alerts do not count events that are older than this number of days, because no baseline uses them. */
 export const COUNTED_DAYS = 90;
+/**
+ * Days for which the ids of counted mentions are kept. An event that is stored or delivered again within this time is not
+ * counted twice.
+ */
+export const COUNTED_IDS_DAYS = 8;
 const COUNTED_MS = COUNTED_DAYS * 24 * 3_600_000;
 
 /**

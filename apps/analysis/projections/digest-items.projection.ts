@@ -1,6 +1,7 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { EventSchema } from '#contracts';
 import { FEW_WRITES } from '#messaging';
+import { jsonbText } from '#postgres';
 import type { Projection } from '#projections';
 import { waitingItemOf } from '../domain/digest-content.js';
 
@@ -12,6 +13,7 @@ export const digestItemsProjection: Projection = {
   name: 'digest-items-v1',
   stream: 'EVENTS',
   severalOfSubject: true,
+  unordered: true,
   ...FEW_WRITES,
   rebuild: {
     tables: ['digest_items'],
@@ -34,7 +36,7 @@ export const digestItemsProjection: Projection = {
        JOIN keywords k USING (keyword_id)
        WHERE jsonb_path_exists(k.definition, '$.channels[*] ? (@.mode != "instant")')
        ORDER BY 1, 2 ON CONFLICT DO NOTHING`,
-      [JSON.stringify(rows).replaceAll('\\u0000', '')],
+      [jsonbText(rows)],
     );
   },
 };

@@ -1,15 +1,17 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { EventSchema, type Event } from '#contracts';
 import type { Tx } from '#postgres';
+import { systemClock } from '#kernel';
 import { FEW_WRITES } from '#messaging';
 import type { Projection } from '#projections';
 import { binOf } from '../alerts/windows.js';
-import { countsAt } from '../domain/counted-at.js';
+import { COUNTED_IDS_DAYS, countsAt } from '../domain/counted-at.js';
 
 /**
  * New mentions cause at most one evaluation of a keyword in this time, so that many mentions cause few queries.
  */
 const EVALUATE_EVERY_SECONDS = 10;
+const DAY_MS = 24 * 3_600_000;
 
 /**
  * Counts the mentions of EVENTS by search and bin (a period of `BIN_MS`), and marks the keywords whose alerts must be
@@ -19,6 +21,7 @@ export const mentionCountsProjection: Projection = {
   name: 'mention-counts-v1',
   stream: 'EVENTS',
   severalOfSubject: true,
+  unordered: true,
   ...FEW_WRITES,
   rebuild: {
     tables: ['mention_counts', 'counted_mentions'],
@@ -30,7 +33,10 @@ export const mentionCountsProjection: Projection = {
     },
   },
   async apply(tx, messages) {
-    const counted = messages.flatMap(({ data }) => mentionOf(fromBinary(EventSchema, data)));
+    const counted = messages.flatMap(({ data, again }) => {
+      const event = fromBinary(EventSchema, data);
+      return again && areIdsGone(event) ? [] : mentionOf(event);
+    });
     if (counted.length === 0) return;
     const added = await addMentions(tx, counted);
     await addCounts(tx, added);
@@ -53,6 +59,14 @@ interface CountedMention {
    * False for an item that was published before the watch began: the item is counted, but does not cause an evaluation.
    */
   isNew: boolean;
+}
+
+/**
+ * Returns true if the id of the event is possibly deleted already. Such an event could be counted twice. It comes again
+ * only if the whole stream is read again.
+ */
+function areIdsGone({ occurredAt }: Event): boolean {
+  return Date.parse(occurredAt) < systemClock.now().getTime() - (COUNTED_IDS_DAYS - 1) * DAY_MS;
 }
 
 function mentionOf(event: Event): CountedMention[] {

@@ -1,5 +1,6 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { DigestAssembledSchema } from '#contracts';
+import { jsonbText } from '#postgres';
 import type { Projection } from '#projections';
 
 /** Stores the weekly reports of DIGESTS in `reports`, from which the gateway reads them. */
@@ -35,8 +36,7 @@ export const reportsProjection: Projection = {
         reports.map(({ assembledAt }) => assembledAt),
         reports.map(({ reportUrl }) => reportUrl),
         reports.map(({ reportUrl }) => reportUrl.split('/').at(-1)),
-        // Postgres stores no NUL in jsonb.
-        reports.map(({ body }) => new TextDecoder().decode(body).replaceAll('\\u0000', '')),
+        reports.map(({ body }) => jsonbText(JSON.parse(new TextDecoder().decode(body)))),
       ],
     );
   },
