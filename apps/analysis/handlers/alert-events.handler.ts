@@ -9,7 +9,7 @@ import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { ConsumerPattern } from '#transport';
 import { alertEventsOf } from '../domain/keyword-event-of.js';
-import { publishKeywordEvents } from './publish-keyword-events.js';
+import { publishKeywordEvents } from './publish-events.js';
 
 /**
  * Publishes `keyword.alert_fired` for each alert that fired. The event has the alert's id, so a repetition changes

@@ -1,14 +1,14 @@
-import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { fromBinary } from '@bufbuild/protobuf';
 import type { JsMsg } from '@nats-io/jetstream';
 import { Controller, Inject } from '@nestjs/common';
-import { EventSchema, ReadingFactSchema } from '#contracts';
+import { ReadingFactSchema } from '#contracts';
 import type { EventStore } from '#event-store';
 import { failpoint } from '#kernel';
-import { done, subjectOf, type Outcome } from '#messaging';
+import { done, type Outcome } from '#messaging';
 import { STORE } from '#platform';
-import { causeOf } from '#telemetry';
 import { ConsumerPattern } from '#transport';
 import { WAITING_SUBJECTS } from '../projections/waiting-readings.projection.js';
+import { publishEvents } from './publish-events.js';
 
 /** Publishes the events that waited for the language model, exactly as their answers contain them. */
 @Controller()
@@ -25,16 +25,9 @@ export class AnsweredReadingsHandler {
     const events = batch.flatMap((message) => {
       const { fact } = fromBinary(ReadingFactSchema, message.data);
       const event = fact.case === 'answered' ? fact.value.event : undefined;
-      return event ? [{ event, cause: causeOf(message) }] : [];
+      return event ? [{ event, message }] : [];
     });
-    await this.store.publishAll(
-      events.map(({ event, cause }) => ({
-        subject: subjectOf('EVENTS', event.accountId, event.watchId),
-        data: toBinary(EventSchema, event),
-        msgId: event.eventId,
-        cause,
-      })),
-    );
+    await publishEvents(this.store, events);
     if (events.length > 0) failpoint('readings-after-publish-before-ack');
     return batch.map(() => done);
   }

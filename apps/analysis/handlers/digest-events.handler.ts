@@ -8,7 +8,7 @@ import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { ConsumerPattern } from '#transport';
 import { reportReadyEventsOf } from '../domain/keyword-event-of.js';
-import { publishKeywordEvents } from './publish-keyword-events.js';
+import { publishKeywordEvents } from './publish-events.js';
 
 /**
  * Publishes `keyword.report_ready` for each weekly report. The id of the event is derived from the id of the report, so

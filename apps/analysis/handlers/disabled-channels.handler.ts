@@ -1,16 +1,17 @@
-import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { fromBinary } from '@bufbuild/protobuf';
 import type { JsMsg } from '@nats-io/jetstream';
 import { Controller, Inject } from '@nestjs/common';
-import { ChannelDecisionSchema, EventSchema, type ChannelKind, type Event } from '#contracts';
+import { ChannelDecisionSchema, type ChannelKind, type Event } from '#contracts';
 import { insertRows, type ActivityRow, type ClickHouseClient } from '#clickhouse';
 import type { EventStore } from '#event-store';
 import { derivedId } from '#kernel';
-import { done, subjectOf, type Outcome } from '#messaging';
+import { done, type Outcome } from '#messaging';
 import { CLICKHOUSE, DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { causeOf, continueTrace } from '#telemetry';
 import { ConsumerPattern } from '#transport';
 import { channelDisabledEventOf } from '../domain/keyword-event-of.js';
+import { publishEvents } from './publish-events.js';
 
 /** A disabled channel. */
 interface DisabledChannel {
@@ -37,30 +38,31 @@ export class DisabledChannelsHandler {
   async handle(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
     for (const message of batch)
-      outcomes.push(await continueTrace(causeOf(message), () => this.reportAll(message.data)));
+      outcomes.push(await continueTrace(causeOf(message), () => this.reportAll(message)));
     return outcomes;
   }
 
-  private async reportAll(data: Uint8Array): Promise<Outcome> {
+  private async reportAll(message: JsMsg): Promise<Outcome> {
     const {
       commandId,
       accountId,
       channelId,
       decidedAt: at,
       events,
-    } = fromBinary(ChannelDecisionSchema, data);
+    } = fromBinary(ChannelDecisionSchema, message.data);
     for (const { event } of events) {
       if (event.case !== 'disabled') continue;
       const kind = await this.kindOf(channelId);
       // The channel was deleted meanwhile.
       if (kind === undefined) return done;
       const { reason, failures, lastStatusCode } = event.value;
-      await this.report({ commandId, accountId, channelId, kind, at, reason, failures, lastStatusCode });
+      const disabled = { commandId, accountId, channelId, kind, at, reason, failures, lastStatusCode };
+      await this.report(disabled, message);
     }
     return done;
   }
 
-  private async report(disabled: DisabledChannel): Promise<void> {
+  private async report(disabled: DisabledChannel, message: JsMsg): Promise<void> {
     const { accountId, channelId } = disabled;
     const users: { keyword_id: string }[] = await this.database.query(
       `SELECT keyword_id FROM keywords WHERE account_id = $1 AND state <> 'retired' AND (
@@ -69,12 +71,9 @@ export class DisabledChannelsHandler {
       [accountId, channelId],
     );
     const events = users.map(({ keyword_id: keywordId }) => eventOf(disabled, keywordId));
-    await this.store.publishAll(
-      events.map((event) => ({
-        subject: subjectOf('EVENTS', accountId, event.keywordId),
-        data: toBinary(EventSchema, event),
-        msgId: event.eventId,
-      })),
+    await publishEvents(
+      this.store,
+      events.map((event) => ({ event, message })),
     );
     await insertRows<ActivityRow>(
       this.clickhouse,

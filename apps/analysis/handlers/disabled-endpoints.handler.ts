@@ -1,17 +1,17 @@
-import { toBinary } from '@bufbuild/protobuf';
 import type { JsMsg } from '@nats-io/jetstream';
 import { Controller, Inject } from '@nestjs/common';
-import { attemptsIn, EventSchema, type Attempt, type Event } from '#contracts';
+import { attemptsIn, type Attempt, type Event } from '#contracts';
 import { insertRows, NO_ID, type ActivityRow, type ClickHouseClient } from '#clickhouse';
 import type { EventStore } from '#event-store';
 import { displayUrl } from '#http-out';
 import { derivedId } from '#kernel';
-import { done, subjectOf, type Outcome } from '#messaging';
+import { done, type Outcome } from '#messaging';
 import { CLICKHOUSE, DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { causeOf, continueTrace } from '#telemetry';
 import { ConsumerPattern } from '#transport';
 import { channelDisabledEventOf } from '../domain/keyword-event-of.js';
+import { publishEvents } from './publish-events.js';
 
 /** A keyword, or a watch without a keyword, that sends to an endpoint; one of the two is null. */
 interface EndpointUser {
@@ -37,33 +37,23 @@ export class DisabledEndpointsHandler {
     for (const message of batch)
       for (const record of attemptsIn(message.data))
         if (record.endpointDisabled)
-          await continueTrace(causeOf(message), () =>
-            publishDisabled(record, this.store, this.database, this.clickhouse),
-          );
+          await continueTrace(causeOf(message), () => this.report(record, message));
     return batch.map(() => done);
   }
-}
 
-async function publishDisabled(
-  record: Attempt,
-  store: EventStore,
-  database: Database,
-  clickhouse: ClickHouseClient,
-): Promise<void> {
-  const users = await usersOf(database, record);
-  const events = new Map(users.flatMap((user) => eventOf(record, user)));
-  await store.publishAll(
-    [...events.values()].map((event) => ({
-      subject: subjectOf('EVENTS', event.accountId, event.watchId),
-      data: toBinary(EventSchema, event),
-      msgId: event.eventId,
-    })),
-  );
-  await insertRows<ActivityRow>(
-    clickhouse,
-    'activity',
-    users.map((user) => activityRow(record, user, events.get(user))),
-  );
+  private async report(record: Attempt, message: JsMsg): Promise<void> {
+    const users = await usersOf(this.database, record);
+    const events = new Map(users.flatMap((user) => eventOf(record, user)));
+    await publishEvents(
+      this.store,
+      [...events.values()].map((event) => ({ event, message })),
+    );
+    await insertRows<ActivityRow>(
+      this.clickhouse,
+      'activity',
+      users.map((user) => activityRow(record, user, events.get(user))),
+    );
+  }
 }
 
 function usersOf(database: Database, { accountId, endpointDisabled }: Attempt): Promise<EndpointUser[]> {

@@ -1,15 +1,15 @@
-import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { fromBinary } from '@bufbuild/protobuf';
 import type { JsMsg } from '@nats-io/jetstream';
 import { Controller, Inject } from '@nestjs/common';
-import { EventSchema, KeywordDecisionSchema, type Event } from '#contracts';
-import type { EventStore, Unstored } from '#event-store';
-import { done, subjectOf, type ConsumerOptions, type Outcome } from '#messaging';
+import { KeywordDecisionSchema } from '#contracts';
+import type { EventStore } from '#event-store';
+import { done, type ConsumerOptions, type Outcome } from '#messaging';
 import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
-import { causeOf } from '#telemetry';
 import { ConsumerPattern } from '#transport';
 import { keywordEventsOf } from '../domain/keyword-event-of.js';
 import { earlyOf, tooEarly } from './keyword-tables.js';
+import { publishEvents } from './publish-events.js';
 
 /** The consumer that turns decisions about keywords into events. */
 export const KEYWORD_EVENTS: ConsumerOptions = {
@@ -36,22 +36,12 @@ export class KeywordEventsHandler {
     );
     const withEvents = batch.filter((message) => eventsOf.get(message)?.length);
     const early = await earlyOf(this.database, withEvents);
-    await this.store.publishAll(
+    await publishEvents(
+      this.store,
       withEvents
         .filter((message) => !early.has(message))
-        .flatMap((message) =>
-          (eventsOf.get(message) ?? []).map((event) => messageOf(event, causeOf(message))),
-        ),
+        .flatMap((message) => (eventsOf.get(message) ?? []).map((event) => ({ event, message }))),
     );
     return Promise.all(batch.map((message) => (early.has(message) ? tooEarly(this.store, message) : done)));
   }
-}
-
-function messageOf(event: Event, cause: string | undefined): Unstored {
-  return {
-    subject: subjectOf('EVENTS', event.accountId, event.watchId),
-    data: toBinary(EventSchema, event),
-    msgId: event.eventId,
-    cause,
-  };
 }
