@@ -43,8 +43,15 @@ export function feedAddressTasks(scene: MentionsScene): void {
     it('get new addresses by a rotation, and the old ones return 404 [feeds.rotate]', async () => {
       const path = `/v1/keywords/${scene.keyword.id}/feed`;
       const { body: before } = await scene.ada.api.get(path);
-      const { status, body: after } = await scene.ada.api.post(`${path}/rotate`, {});
+      const { status, body: after } = await scene.ada.api.post(
+        `${path}/rotate`,
+        {},
+        { 'idempotency-key': 'rotate' },
+      );
       expect([status, (await scene.ada.api.get(path)).body]).toEqual([200, after]);
+      const rows = await scene.service.database.query('SELECT body FROM idempotency_records');
+      expect(rows.length).toBeGreaterThan(0);
+      expect(JSON.stringify(rows)).not.toContain('/feeds/');
       const statuses = [before.atomUrl, before.jsonUrl, after.atomUrl, after.jsonUrl].map(
         async (url) => (await fetched(url)).status,
       );

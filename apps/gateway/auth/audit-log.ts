@@ -4,6 +4,7 @@ import { newId } from '#kernel';
 import { DATABASE, LOG } from '#platform';
 import { deleteInParts, type Database } from '#postgres';
 import type { Logger } from '#telemetry';
+import { hiddenFailureOf } from '../http/hidden-failure.js';
 import type { Caller } from './api-keys.js';
 import { callerOf } from './caller.js';
 import { GroupedWrites } from './grouped-writes.js';
@@ -45,7 +46,6 @@ type Author = Pick<Caller, 'accountId'> & { by: Pick<Caller['by'], 'kind' | 'id'
 @Injectable()
 export class AuditLog {
   private readonly entries = new WeakMap<FastifyRequest, string>();
-  private readonly failures = new WeakMap<FastifyRequest, number>();
   private readonly inserts = new GroupedWrites<Entry>((entries) => this.insert(entries));
   private readonly outcomes = new GroupedWrites<Pick<Entry, 'entry_id' | 'status'>>((statuses) =>
     this.update(statuses),
@@ -65,16 +65,9 @@ export class AuditLog {
     });
     fastify.addHook('onSend', async (request, reply, payload) => {
       const entryId = this.entries.get(request);
-      if (entryId !== undefined) await this.complete(entryId, this.failures.get(request) ?? reply.statusCode);
+      if (entryId !== undefined) await this.complete(entryId, hiddenFailureOf(request) ?? reply.statusCode);
       return payload;
     });
-  }
-
-  /**
-   * Records the status of a failure that the response does not show: the response for an MCP tool that fails is 200.
-   */
-  fail(request: FastifyRequest, status: number): void {
-    this.failures.set(request, status);
   }
 
   /** Records a change that a route without authentication made for a member, such as a sign-in. */

@@ -49,6 +49,15 @@ describe('reading a body', () => {
     ]);
   });
 
+  it('writes each key of a path as it was sent, although the other keys have another spelling', () => {
+    const paths = (raw: unknown) => refusalOf(raw).details?.map(({ path }) => path);
+    expect(paths({ note_text: 'a', sizeBytes: 'x', webhookURL: 1, Spike: 1 })?.toSorted()).toEqual([
+      'Spike',
+      'sizeBytes',
+      'webhookURL',
+    ]);
+  });
+
   it('refuses the same key in both spellings [requests.both-spellings]', () => {
     expect(refusalOf({ noteText: 'a', note_text: 'b' }).details).toEqual([
       { path: 'note_text', message: 'is given twice: as noteText and as note_text' },

@@ -33,8 +33,21 @@ describe('toCamelCase', () => {
     ]);
   });
 
-  it('returns the sender’s spelling of each converted key', () => {
-    expect([...toCamelCase({ webhook_url: '', name: '' }).spelling]).toEqual([['webhookUrl', 'webhook_url']]);
+  it('returns the sender’s spelling of each key; of a key with both spellings, the one in snake_case', () => {
+    const body = {
+      webhook_url: '',
+      name: '',
+      one: { aiStep: 1, ai_prompt: 1 },
+      two: { ai_step: 1, aiPrompt: 1 },
+    };
+    expect(Object.fromEntries(toCamelCase(body).spelling)).toEqual({
+      webhookUrl: 'webhook_url',
+      name: 'name',
+      aiStep: 'ai_step',
+      aiPrompt: 'ai_prompt',
+      one: 'one',
+      two: 'two',
+    });
   });
 
   it('does not change keys that are not snake_case', () => {

@@ -14,7 +14,7 @@ export function camelKey(key: string): string {
 /** A body with camelCase keys, and the sender's spelling of each key. */
 export interface CasedBody {
   body: unknown;
-  /** Maps the camelCase key to the key as it was sent, if they differ. */
+  /** Maps each key in camelCase to the key as it was sent. If it was sent in both spellings, to the one in snake_case. */
   spelling: ReadonlyMap<string, string>;
   /**
    * The spelling in which the sender wrote keys that consist of several words: `snake` if at least one of them is in
@@ -31,19 +31,20 @@ export function unconverted(body: unknown): CasedBody {
 
 /** Converts snake_case keys to camelCase. The same key in both spellings is a fault. User data is never changed. */
 export function toCamelCase(body: unknown): CasedBody {
-  const seen: Seen = { spelling: new Map(), hasCamel: false, faults: [] };
+  const seen: Seen = { spelling: new Map(), hasSnake: false, hasCamel: false, faults: [] };
   const converted = convert(body, '', seen);
-  const { spelling, hasCamel, faults } = seen;
+  const { spelling, hasSnake, hasCamel, faults } = seen;
   return {
     body: converted,
     spelling,
     faults,
-    style: spelling.size > 0 ? 'snake' : hasCamel ? 'camel' : undefined,
+    style: hasSnake ? 'snake' : hasCamel ? 'camel' : undefined,
   };
 }
 
 interface Seen {
   spelling: Map<string, string>;
+  hasSnake: boolean;
   hasCamel: boolean;
   faults: Fault[];
 }
@@ -62,8 +63,9 @@ function convert(value: unknown, path: string, seen: Seen): unknown {
       });
       continue;
     }
-    if (camel !== key) seen.spelling.set(camel, key);
-    else seen.hasCamel ||= /[A-Z]/.test(key);
+    if (camel !== key || !seen.spelling.has(key)) seen.spelling.set(camel, key);
+    seen.hasSnake ||= camel !== key;
+    seen.hasCamel ||= camel === key && /[A-Z]/.test(key);
     define(converted, camel, convertInner(camel, inner, at, seen));
   }
   return converted;

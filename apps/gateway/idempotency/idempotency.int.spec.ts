@@ -7,6 +7,7 @@ import { type SpecDatabase, openSpecDatabase, until } from '#testing';
 import { setCaller } from '../auth/caller.js';
 import { commandIdOf } from '../http/command-id.js';
 import { ErrorFilter } from '../http/error.filter.js';
+import { setHiddenFailure } from '../http/hidden-failure.js';
 import { acceptOnlyJson } from '../http/request-parsing.js';
 import { Idempotency } from './idempotency.js';
 
@@ -97,6 +98,19 @@ const answering =
     reply.status(status).send(body);
 
 describe('a POST with an Idempotency-Key', () => {
+  it('runs again if the response hides a failure that is not stored, as the response for a refused MCP tool does', async () => {
+    handle = (request) => {
+      setHiddenFailure(request, 429);
+      return { isError: true };
+    };
+    const { post } = gateway();
+    expect((await post('k')).status).toBe(200);
+    handle = () => ({ ok: true });
+    const again = await post('k');
+    expect([again.text, again.headers['idempotency-replayed']]).toEqual(['{"ok":true}', undefined]);
+    expect((await post('k')).headers['idempotency-replayed']).toBe('true');
+  });
+
   it('runs only once; a repeated POST gets the same answer byte for byte, with a header that marks the repetition [limits.key-replay, requests.key-stored]', async () => {
     handle = answering(201, { 'ä "x"': [1.5, null, '\u2028'], nested: { b: 1, a: 2 } });
     const { post } = gateway();

@@ -10,6 +10,7 @@ import type { Logger } from '#telemetry';
 import type { Caller } from '../auth/api-keys.js';
 import { callerOf } from '../auth/caller.js';
 import { commandIdOf, setCommandId } from '../http/command-id.js';
+import { hiddenFailureOf } from '../http/hidden-failure.js';
 import { refuseUnstorableValues } from '../http/unstorable-values.js';
 import { IdempotencyRecords, type KeyedRequest } from './idempotency-records.js';
 
@@ -26,13 +27,15 @@ const MAX_PROCESSING_MS = 120_000;
 const FORGOTTEN: ReadonlySet<number> = new Set([401, 402, 409, 429]);
 
 /**
- * Routes whose answers contain a secret that is shown once. Such an answer is stored encrypted, and only the same
+ * Routes whose answers contain a secret that is shown once, or that Earshot stores only encrypted. Such an answer is stored encrypted, and only the same
  * caller can get it again.
  */
 const SECRET_ANSWERS: ReadonlySet<string> = new Set([
   '/v1/keys',
   '/v1/invitations',
   '/v1/signing-secret/rotate',
+  '/v1/keywords/:id/feed/rotate',
+  '/v1/queries/:id/feed/rotate',
 ]);
 
 interface Running {
@@ -43,7 +46,8 @@ interface Running {
 
 /**
  * Makes a POST with an `Idempotency-Key` safe to repeat: the first request runs, and its repetitions get the same
- * response, or a 409 while the first request is running. A response whose status is in `FORGOTTEN` is not stored. After
+ * response, or a 409 while the first request is running. A response whose status is in `FORGOTTEN` is not stored, also if
+ * the status is that of an MCP tool. After
  * a crash or a 5xx, a repeated request runs again as the same command (`@CommandId()`), so it has no second effect.
  * Routes under `/v1/auth/` ignore the header.
  */
@@ -122,7 +126,8 @@ export class Idempotency {
    * Ends the record of a request. If this fails, the response does not change: the record stays without an outcome, and
    * a repeated request runs again as the same command.
    */
-  private async end(request: FastifyRequest, status: number, payload: unknown): Promise<void> {
+  private async end(request: FastifyRequest, shown: number, payload: unknown): Promise<void> {
+    const status = hiddenFailureOf(request) ?? shown;
     const running = this.running.get(request);
     if (!running) return;
     this.running.delete(request);
@@ -133,7 +138,7 @@ export class Idempotency {
       if (status >= 500 || (running.repeats && FORGOTTEN.has(status)))
         await this.records.leave(running.request);
       else if (FORGOTTEN.has(status)) await this.records.forget(running.request);
-      else await this.records.keep(running.request, { status, body: this.bodyOf(request, payload) });
+      else await this.records.keep(running.request, { status: shown, body: this.bodyOf(request, payload) });
     } catch (error) {
       this.log.error({ err: error }, 'the outcome of a request with an Idempotency-Key could not be stored');
     }

@@ -5,9 +5,9 @@ import { Refusal } from '#kernel';
 import { LOG } from '#platform';
 import type { Logger } from '#telemetry';
 import type { Caller } from '../auth/api-keys.js';
-import { AuditLog } from '../auth/audit-log.js';
 import { From } from '../auth/caller.js';
 import type { ErrorAnswer } from '../http/error.filter.js';
+import { setHiddenFailure } from '../http/hidden-failure.js';
 import { mcpServer } from './mcp-server.js';
 import { McpRoutes } from './mcp-routes.js';
 import { McpSpending } from './mcp-spending.js';
@@ -25,7 +25,6 @@ export class McpController {
   constructor(
     private readonly routes: McpRoutes,
     private readonly spending: McpSpending,
-    private readonly audit: AuditLog,
     @Inject(LOG) private readonly log: Logger,
   ) {}
 
@@ -42,7 +41,7 @@ export class McpController {
     // Each message counts as one request of the quota. The protocol has no batches since version 2025-06-18.
     if (Array.isArray(body)) throw Refusal.validation([{ path: '', message: 'batches are not supported' }]);
     const context = { caller: { ...caller, by }, routes: this.routes, spending: this.spending };
-    const server = mcpServer(context, this.log, (status) => this.audit.fail(request, status));
+    const server = mcpServer(context, this.log, (status) => setHiddenFailure(request, status));
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);
     try {
