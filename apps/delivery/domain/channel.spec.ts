@@ -91,6 +91,15 @@ describe('a channel', () => {
     expect(again.state.status === 'live' && again.state.addresses.get('b@example.org')).toBe('unsubscribed');
   });
 
+  it('stores the unsubscription of an address that the account has removed, and keeps it when the address is added again', () => {
+    const without: ChannelCommand = { kind: 'change', name: undefined, config: to('b@example.org') };
+    const removed = [mail, verify('a@example.org'), without, unsubscribe('a@example.org')] as const;
+    expect(run(...removed).events).toEqual(['addressUnsubscribed']);
+    const { state } = run(...removed, { kind: 'change', name: undefined, config: mail.config });
+    expect(state.status === 'live' && state.addresses.get('a@example.org')).toBe('unsubscribed');
+    expect(() => run(mail, unsubscribe('eve@example.org'))).toThrow('address not found');
+  });
+
   it('is enabled by a new config and by a command; refused addresses must then be confirmed again', () => {
     const slack = {
       ...mail,

@@ -58,9 +58,9 @@ export const NO_CHANNEL: ChannelState = { status: 'none' };
 /**
  * Returns the events of a command; none if the command changes nothing. `disable` and `reseal` return none if the
  * channel does not exist.
- * @throws Refusal `not-found` if the channel does not exist (except for `create`, `disable` and `reseal`), or if the
- *   address of `verify` or `unsubscribe` does not belong to the channel; `conflict` for `create` if the channel already
- *   exists, or if the account has the maximum number of channels
+ * @throws Refusal `not-found` if the channel does not exist (except for `create`, `disable` and `reseal`), if the address
+ *   of `verify` does not belong to the channel, or if the address of `unsubscribe` never belonged to it; `conflict` for
+ *   `create` if the channel already exists, or if the account has the maximum number of channels
  */
 export function decide(command: ChannelCommand, state: ChannelState): ChannelEvent[] {
   switch (command.kind) {
@@ -175,7 +175,7 @@ function changed(
 }
 
 function verified(address: string, state: Live): ChannelEvent[] {
-  requireAddress(address, state);
+  if (!state.config?.to.includes(address)) throw Refusal.notFound('address');
   if (state.addresses.get(address) === 'verified') return [];
   // No address could be reached before, and now this address can be reached.
   const wasUnreachable = state.isDisabled && reachable(state.addresses, state.config).length === 0;
@@ -185,8 +185,12 @@ function verified(address: string, state: Live): ChannelEvent[] {
   ];
 }
 
+/**
+ * Decides an unsubscription. It is also stored for an address that the account has removed, because the account can add
+ * the address again.
+ */
 function unsubscribed(address: string, state: Live): ChannelEvent[] {
-  requireAddress(address, state);
+  if (!state.addresses.has(address)) throw Refusal.notFound('address');
   if (state.addresses.get(address) === 'unsubscribed') return [];
   return [
     event({ case: 'addressUnsubscribed', value: { address } }),
@@ -232,10 +236,6 @@ function withAddresses(known: Live['addresses'], config: ChannelConfig | undefin
 
 function withAddress(state: Live, address: string, is: AddressState): Live {
   return { ...state, addresses: new Map([...state.addresses, [address, is]]) };
-}
-
-function requireAddress(address: string, { config }: Live): void {
-  if (!config?.to.includes(address)) throw Refusal.notFound('address');
 }
 
 function requireLive(state: ChannelState): Live {

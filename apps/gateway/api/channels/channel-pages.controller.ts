@@ -70,7 +70,7 @@ export class ChannelPagesController {
       COMMANDS.answerAddress,
       create(AnswerAddressSchema, { commandId: newId(), ...ref, answer }),
     );
-    // A channel or an address that does not exist any more gets no mail, so nothing is left to unsubscribe.
+    // A deleted channel sends no mail, so nothing is left to unsubscribe.
     const isDone = found || answer === 'unsubscribe';
     return isDone ? sendPage(reply, 200, page(ref.address, TEXTS[answer].done)) : sendPage(reply, 404, GONE);
   }
