@@ -56,6 +56,7 @@ export class PurgeHandler {
     await this.database.query('DELETE FROM mention_labels WHERE owner_id = $1', [keywordId]);
     await forgetPositions(this.database.manager, labelsProjection, [labels]);
     await this.eraseAlertsAndDigests(accountId, keywordId, watchIds);
+    const before = await clockOf(this.clickhouse);
     const days = await observedDays(this.clickhouse, accountId, keywordId);
     const own = 'account_id = {accountId: UUID}';
     for (const table of [
@@ -74,7 +75,7 @@ export class PurgeHandler {
       accountId,
       watchIds: [...watchIds, keywordId],
     });
-    await countWithout(this.clickhouse, accountId, days);
+    await countWithout(this.clickhouse, accountId, days, before);
   }
 
   private async eraseAlertsAndDigests(
@@ -125,6 +126,12 @@ async function erase(
   });
 }
 
+/** Returns the time of ClickHouse, whose clock also sets `counted_at` of market days. */
+async function clockOf(clickhouse: ClickHouseClient): Promise<string | undefined> {
+  const [clock] = await selectRows<{ now: string }>(clickhouse, 'SELECT toString(now64(3)) AS now');
+  return clock?.now;
+}
+
 /** Returns the days whose statistics include listings of the keyword, with all scopes of these days. */
 async function observedDays(
   clickhouse: ClickHouseClient,
@@ -149,23 +156,27 @@ async function observedDays(
   return [...days.values()];
 }
 
-/** Computes the statistics of the days again, without the keyword's observations. */
+/**
+ * Computes the statistics of the days again, without the keyword's observations.
+ * @param before the time (of ClickHouse) before the scopes of the days were read. A check can count a new scope later:
+ *   it is not in `days`, and its row must stay
+ */
 async function countWithout(
   clickhouse: ClickHouseClient,
   accountId: string,
   days: readonly MarketDay[],
+  before: string | undefined,
 ): Promise<void> {
   if (days.length === 0) return;
-  const [clock] = await selectRows<{ now: string }>(clickhouse, 'SELECT toString(now64(3)) AS now');
   for (const day of days) await countMarketDay(clickhouse, day);
-  // Rows that were not computed again belong only to the keyword, because all other rows have just been computed again.
+  // Rows that were counted before, and not again, belong only to the keyword.
   await clickhouse.command({
     query: `ALTER TABLE market_days DELETE WHERE account_id = {accountId: UUID}
       AND (market, toString(date)) IN {days: Array(Tuple(String, String))}
       AND counted_at < {before: DateTime64(3, 'UTC')} SETTINGS mutations_sync = 2`,
     query_params: {
       accountId,
-      before: clock?.now,
+      before,
       days: days.map(({ market, date }) => new TupleParam([market, date])),
     },
   });
