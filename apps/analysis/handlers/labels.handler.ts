@@ -16,7 +16,7 @@ import { CLICKHOUSE, DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { CommandPattern } from '#transport';
 import { decide, evolve, UNLABELLED, type LabelState } from '../domain/labels.js';
-import { labelsProjection } from '../projections/labels.projection.js';
+import { labelsOf, labelsProjection } from '../projections/labels.projection.js';
 import { knownWatches } from '../readmodels/check-sink.js';
 import { writeLabels } from '../readmodels/labels.sink.js';
 
@@ -51,7 +51,11 @@ export class LabelsHandler {
       accountId,
       subjectTokens: [ownerId, mentionId],
       commandId,
-      decide: (state) => decide(command, state),
+      // The table keeps decisions for longer than LABELS.
+      decide: async (_, tx) => {
+        const [known] = await labelsOf(tx, [mentionId]);
+        return decide(command, known ?? UNLABELLED);
+      },
       decisionOf: (events) =>
         create(LabelDecisionSchema, {
           commandId,
