@@ -109,6 +109,17 @@ describe('an answer', () => {
     });
   });
 
+  it('with 1,000 entries for one item is read without copying the list of entries for each entry', () => {
+    const text = JSON.stringify({ items: Array.from({ length: 1_000 }, () => ({ n: 1, answer: 'a' })) });
+    // Spreading a list calls its iterator.
+    const iterated = jest.spyOn(Array.prototype, Symbol.iterator as never);
+    const answers = readAnswers(text, 1, reading.check);
+    const times = iterated.mock.calls.length;
+    iterated.mockRestore();
+    expect(answers).toEqual({ values: [undefined], faults: ['item 1 is there more than once'] });
+    expect(times).toBeLessThan(100);
+  });
+
   it.each([
     ['Sure! {"items":[]}', 'it is not JSON'],
     ['', 'it is not JSON'],
@@ -177,4 +188,9 @@ it('the repair shows the model its answer, the faults and the numbers of the ope
   const [previous, asked] = repair('x'.repeat(1_000_000), faults, [2, 5]);
   expect(String(previous?.content).length).toBe(4_000);
   expect(asked?.content).toContain('- fault 19\nAnswer again, only about n = 2, 5,');
+});
+
+it('the repair contains no half of an emoji, because some servers refuse such a text', () => {
+  const [previous] = repair(`${'x'.repeat(3_999)}😀`, [], [1]);
+  expect(String(previous?.content).isWellFormed()).toBe(true);
 });

@@ -69,7 +69,7 @@ Answer only with JSON of the schema: for each item one entry of "items" with its
 export function repair(text: string, faults: readonly string[], open: readonly number[]): ChatMessage[] {
   const shown = faults.slice(0, SHOWN_FAULTS).map((fault) => `- ${fault}`);
   return [
-    { role: 'assistant', content: text.slice(0, SHOWN_ANSWER) || '(empty)' },
+    { role: 'assistant', content: text.slice(0, SHOWN_ANSWER).toWellFormed() || '(empty)' },
     {
       role: 'user',
       content: `Your answer is not valid:\n${shown.join('\n')}\nAnswer again, only about n = ${open.join(', ')}, and only with JSON of the schema.`,
@@ -105,7 +105,11 @@ export function readAnswers<T>(
     >;
     if (!Number.isInteger(n) || Number(n) < 1 || Number(n) > count)
       faults.push('there is no item with this "n"');
-    else answers.set(Number(n), [...(answers.get(Number(n)) ?? []), answer]);
+    else {
+      const known = answers.get(Number(n));
+      if (known) known.push(answer);
+      else answers.set(Number(n), [answer]);
+    }
   }
   for (let n = 1; n <= count; n += 1) {
     const [answer, ...more] = answers.get(n) ?? [];
