@@ -28,8 +28,9 @@ const IS_TURN = 't.keyword_id = n.keyword_id AND t.channel_id = n.channel_id AND
 
 /**
  * Creates and deletes turns, so that they agree with the channels of the keywords. The first digest of a new channel
- * contains only items that are found from now on. A removed channel gets no more digests. Retired and purged keywords
- * have no turns.
+ * contains only items that are found from now on. If the mode of a channel changes, the first digest of the new mode
+ * also contains the items that wait for the old mode. A removed channel gets no more digests. Retired and purged
+ * keywords have no turns.
  * @param lastSeq the last sequence of EVENTS
  */
 export async function syncWithChannels(
@@ -62,18 +63,30 @@ async function sync(tx: Tx, keywordIds: readonly string[], lastSeq: number, now:
        WHERE k.keyword_id = ANY ($1) AND k.state <> 'retired' AND c->>'mode' = ANY ($2)`,
     [keywordIds, DIGEST_MODES],
   );
-  await tx.query(
-    `DELETE FROM digest_turns t WHERE keyword_id = ANY ($1) AND NOT EXISTS (
-       SELECT 1 FROM jsonb_to_recordset($2) AS n (keyword_id uuid, channel_id uuid, mode text) WHERE ${IS_TURN})`,
+  // If a channel loses several modes, the turn with the lowest sequence is used, so that no waiting item is lost.
+  const removed: Pick<Row, 'keyword_id' | 'channel_id' | 'period_from' | 'after_seq'>[] = await tx.query(
+    `WITH removed AS (
+       DELETE FROM digest_turns t WHERE keyword_id = ANY ($1) AND NOT EXISTS (
+         SELECT 1 FROM jsonb_to_recordset($2) AS n (keyword_id uuid, channel_id uuid, mode text) WHERE ${IS_TURN})
+       RETURNING keyword_id, channel_id, period_from, after_seq)
+     SELECT DISTINCT ON (keyword_id, channel_id) * FROM removed ORDER BY keyword_id, channel_id, after_seq`,
     [keywordIds, JSON.stringify(wanted)],
   );
-  const turns = wanted.map((one) => ({ ...one, due_at: new Date(nextDue(one.mode, one.timezone, now)) }));
+  const replaced = new Map(removed.map((one) => [`${one.keyword_id} ${one.channel_id}`, one]));
+  const turns = wanted.map((one) => ({
+    ...one,
+    ...(replaced.get(`${one.keyword_id} ${one.channel_id}`) ?? {
+      period_from: new Date(now),
+      after_seq: lastSeq,
+    }),
+    due_at: new Date(nextDue(one.mode, one.timezone, now)),
+  }));
   await tx.query(
     `INSERT INTO digest_turns (keyword_id, channel_id, mode, account_id, timezone, period_from, after_seq, due_at)
-     SELECT n.keyword_id, n.channel_id, n.mode, n.account_id, n.timezone, $2, $3, n.due_at
+     SELECT n.keyword_id, n.channel_id, n.mode, n.account_id, n.timezone, n.period_from, n.after_seq, n.due_at
      FROM jsonb_to_recordset($1) AS n (keyword_id uuid, channel_id uuid, mode text, account_id uuid, timezone text,
-       due_at timestamptz) ON CONFLICT DO NOTHING`,
-    [JSON.stringify(turns), new Date(now), lastSeq],
+       period_from timestamptz, after_seq bigint, due_at timestamptz) ON CONFLICT DO NOTHING`,
+    [JSON.stringify(turns)],
   );
 }
 

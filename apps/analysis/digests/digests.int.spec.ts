@@ -241,6 +241,29 @@ it('a new mode of a channel gets only items that are found after the mode was ad
   expect((await due()).map(({ mode }: { mode: string }) => mode)).toEqual(['hourly']);
 });
 
+it('the mentions that wait for a digest are in the next digest of the new mode if the mode of the channel changes, also after several changes [digests.exactly-once]', async () => {
+  const scene = await fixture.scene('daily');
+  await scene.publish(scene.event('before the first change'));
+  await scene.send('hourly');
+  const eleven = nextDue('hourly', ZONE, NOW);
+  await scene.run(eleven);
+  await scene.publish(scene.event('before the second change'));
+  await scene.send('daily', 'weekly_report');
+  await scene.send('hourly');
+  await scene.publish(scene.event('after the changes'));
+  await scene.run(eleven + HOUR_MS);
+  const hourly = await scene.digests('hourly');
+  expect(hourly.map(texts)).toEqual([
+    ['before the first change'],
+    ['after the changes', 'before the second change'],
+  ]);
+  expect(hourly.map(({ period }) => period)).toEqual([
+    { from: isoOf(NOW), to: isoOf(eleven) },
+    { from: isoOf(eleven), to: isoOf(eleven + HOUR_MS) },
+  ]);
+  expect(await scene.digests('daily')).toEqual([]);
+});
+
 it('items that wait for the next digest of a retired keyword are not sent [digests.retired]', async () => {
   const scene = await fixture.scene('hourly');
   await scene.publish(scene.event('one'));
