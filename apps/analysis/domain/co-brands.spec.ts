@@ -71,6 +71,46 @@ describe('brands other than the subject', () => {
     );
   });
 
+  it('are the names that follow the subject in a list, and the name directly before it, however often the list contains the subject', () => {
+    const names = ['Acme', 'Initech', 'Globex', 'Hooli', 'Umbrella', 'Soylent'];
+    const lists = fc.array(
+      fc.array(fc.tuple(fc.constantFrom(...names), fc.constantFrom(', ', ' and ', ' vs ')), {
+        minLength: 1,
+        maxLength: 8,
+      }),
+      { maxLength: 4 },
+    );
+    fc.assert(
+      fc.property(lists, (given) => {
+        const text = given
+          .map((list) => list.map(([name, link], n) => `${n > 0 ? link : ''}${name}`).join(''))
+          .join('. ');
+        const own = ['Acme', 'Initech'];
+        const expected = given.flatMap((list) =>
+          list.flatMap(([name], n) => {
+            const isAfter = list.slice(0, n).some(([other]) => own.includes(other));
+            const isBefore = own.includes(list[n + 1]?.[0] ?? '');
+            return !own.includes(name) && (isAfter || isBefore) ? [name] : [];
+          }),
+        );
+        const found = coBrandsOf({ title: '', text, names: own, listed: [] });
+        expect([...found].sort()).toEqual([...new Set(expected)].sort());
+      }),
+    );
+  });
+
+  it('are found in a list of 3,000 names of the subject without reading the rest of the list for each name', () => {
+    const names = Array.from({ length: 10 }, (_, n) => `Acme${String.fromCharCode(97 + n)}`);
+    const text = `${names.join(', ')}, `.repeat(300);
+    const matched = jest.spyOn(RegExp.prototype, 'exec');
+    const found = coBrandsOf({ title: '', text, names, listed: [] });
+    const times = matched.mock.calls.length;
+    matched.mockRestore();
+    expect(found).toEqual([]);
+    // Each name needs a few expressions.
+    expect(times).toBeLessThan(10 * 3_000);
+  });
+
   it.each([
     ['names in a row', 'Acme, '.repeat(3_000)],
     ['one long word', `Acme, ${'A'.repeat(19_000)}`],

@@ -52,12 +52,18 @@ export function coBrandsOf({ title, text, names, listed }: BrandText): string[] 
     const isOwn = [...own].some((one) => one !== '' && (key === one || key.startsWith(`${one} `)));
     if (key.length > 1 && !isOwn && !NOT_BRANDS.has(key) && !found.has(key)) found.set(key, brand);
   };
+  // Where the search after a name has ended already. A list that repeats the subject would otherwise be read to its end
+  // for each repetition.
+  const ends = new Set<number>();
   for (const brand of listed) if (positionsOf(input, brand).length > 0) add(brand);
   for (const name of names)
     for (const at of positionsOf(input, name)) {
       const before = BEFORE.exec(input.slice(Math.max(0, at - 80), at))?.[1];
       if (before !== undefined) add(before);
-      for (let end = at + folded(name).length, next; (next = AFTER.exec(input.slice(end, end + 120)));) {
+      for (let end = at + folded(name).length; !ends.has(end);) {
+        ends.add(end);
+        const next = AFTER.exec(input.slice(end, end + 120));
+        if (!next) break;
         if (next[1] !== undefined) add(next[1]);
         end += next[0].length;
       }
