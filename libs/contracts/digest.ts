@@ -51,6 +51,22 @@ export interface DigestItem {
   /** Null if it was not read. */
   sentiment: string | null;
   intent: string | null;
+  /** Absent in items that an earlier version stored. */
+  event?: ItemEvent;
+}
+
+/** What has happened to an item: the part of its event that people must read to know whether the item is new. */
+export interface ItemEvent {
+  /** The type of the event, for example `listing.price_changed`. */
+  type: string;
+  /** Only of a listing. */
+  price: number | null;
+  /** Only of `listing.price_changed`. */
+  previousPrice: number | null;
+  /** Only of a listing. */
+  currency: string | null;
+  /** Only of `term.cited` and `term.uncited`. */
+  brand: string | null;
 }
 
 /** The items of one bucket. */

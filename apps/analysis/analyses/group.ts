@@ -1,3 +1,4 @@
+import { beginningOf } from '../domain/beginning-of.js';
 import { searchTerms } from '../search/words.js';
 
 /** A mention with the vector of its meaning. */
@@ -85,7 +86,7 @@ function groupOf(cluster: readonly MentionWithVector[], all: readonly MentionWit
     .filter((word) => within.get(word)! > 1)
     .sort((a, b) => weight(b) - weight(a) || (a < b ? -1 : 1))
     .slice(0, WORDS_IN_LABEL);
-  const label = words.length > 0 ? words.join(', ') : (cluster[0]?.text.slice(0, 60) ?? '');
+  const label = words.length > 0 ? words.join(', ') : beginningOf(cluster[0]?.text ?? '', 60);
   return { key: keyOf(words), label, mentionIds: idsOf(cluster) };
 }
 

@@ -45,6 +45,11 @@ describe('groups of mentions', () => {
     ]);
   });
 
+  it('are labelled with whole characters of their first mention if their mentions share no word', () => {
+    const found = group([mention('a', 0, `${'x'.repeat(55)}👩‍👩‍👧‍👦 lamp`), mention('b', 5, 'desk')]);
+    expect(found.map(({ label }) => label)).toEqual(['x'.repeat(55)]);
+  });
+
   it('contain each mention only once, and have unique keys', () => {
     // Some topics give the same key, and some give a key with a number, or the key of the last group.
     const topic = fc.constantFrom(undefined, 'Version', 'version!', 'Version 2', 'Other', 'Other 2');
@@ -144,5 +149,12 @@ describe('a summary', () => {
     expect(sentencesOf('Nope')).toEqual(['Nope']);
     expect(sentencesOf(' 12 -- 👍 ')).toEqual([]);
     expect(sentencesOf('x'.repeat(100_000))[0]?.length).toBe(400);
+  });
+
+  it('never cuts an emoji, neither at the end of a sentence nor at the end of the text that it reads', () => {
+    const family = '👩‍👩‍👧‍👦';
+    expect(sentencesOf('x'.repeat(395) + family + 'x'.repeat(100))).toEqual(['x'.repeat(395)]);
+    const last = 'It broke on the first day '.padEnd(38, '!');
+    expect(sentencesOf(`${'y'.repeat(3_958)}. ${last}${family}`)).toEqual([last]);
   });
 });

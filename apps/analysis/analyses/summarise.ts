@@ -1,3 +1,4 @@
+import { beginningOf } from '../domain/beginning-of.js';
 import { cosine } from './group.js';
 
 /** A sentence of a summary, and the mentions that say the same. */
@@ -44,13 +45,13 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
  * a length, returns the first sentence, cut to the maximum length. Leaves out sentences without letters.
  */
 export function sentencesOf(text: string): string[] {
-  const all = [...segmenter.segment(text.slice(0, READ_CHARACTERS).toWellFormed())]
+  const all = [...segmenter.segment(beginningOf(text, READ_CHARACTERS).toWellFormed())]
     .map(({ segment }) => segment.replace(/\s+/g, ' ').trim())
     .filter((one) => /\p{L}/u.test(one));
   const fitting = all.filter(
     ({ length }) => length >= SENTENCE_CHARACTERS.min && length <= SENTENCE_CHARACTERS.max,
   );
-  const shortened = all.slice(0, 1).map((one) => one.slice(0, SENTENCE_CHARACTERS.max));
+  const shortened = all.slice(0, 1).map((one) => beginningOf(one, SENTENCE_CHARACTERS.max));
   return (fitting.length > 0 ? fitting : shortened).slice(0, SENTENCES_OF_MENTION);
 }
 

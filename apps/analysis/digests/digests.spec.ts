@@ -1,6 +1,7 @@
+import { create } from '@bufbuild/protobuf';
 import * as fc from 'fast-check';
-import { DIGEST_MODES, type DigestItem, type DigestMode } from '#contracts';
-import { digestOf, type DigestHead, type WaitingItem } from '../domain/digest-content.js';
+import { DIGEST_MODES, EventSchema, type DigestItem, type DigestMode } from '#contracts';
+import { digestOf, waitingItemOf, type DigestHead, type WaitingItem } from '../domain/digest-content.js';
 import { lastDue, nextDue } from '../domain/digest-times.js';
 import { turnAfterStored, type DigestTurn, type StoredDigest } from '../domain/digest-turn.js';
 
@@ -90,6 +91,28 @@ describe('the time at which a digest is due', () => {
       expect([onDay('hourly'), onDay('daily')]).toEqual([hours, 1]);
     },
   );
+});
+
+describe('an item of a digest', () => {
+  const eventIn = (type: string, body: object, previousPrice?: number) => {
+    const item = { bodyJson: JSON.stringify(body), ...(previousPrice !== undefined && { previousPrice }) };
+    return waitingItemOf(create(EventSchema, { type, push: true, matched: { item } }))?.item.event;
+  };
+
+  it('has the type of its event, the prices of a listing, and the brand of a citation', () => {
+    const none = { price: null, previousPrice: null, currency: null, brand: null };
+    expect(eventIn('post.created', { price: 3 })).toEqual({ ...none, type: 'post.created' });
+    expect(eventIn('listing.price_changed', { price: 15, currency: 'EUR' }, 20)).toEqual({
+      ...{ type: 'listing.price_changed', price: 15, previousPrice: 20, currency: 'EUR', brand: null },
+    });
+    expect(eventIn('term.cited', { brand: 'Acme' })).toEqual({ ...none, type: 'term.cited', brand: 'Acme' });
+  });
+
+  it('is cut between whole characters', () => {
+    const item = { text: `${'x'.repeat(295)}👩‍👩‍👧‍👦 more` };
+    const waiting = waitingItemOf(create(EventSchema, { push: true, matched: { item } }));
+    expect(waiting?.item.excerpt).toBe(`${'x'.repeat(295)}…`);
+  });
 });
 
 describe('the content of a digest', () => {

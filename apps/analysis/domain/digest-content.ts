@@ -1,4 +1,5 @@
-import type { Digest, DigestGroup, DigestItem, DigestStory, Event } from '#contracts';
+import type { Digest, DigestGroup, DigestItem, DigestStory, Event, Item, ItemEvent } from '#contracts';
+import { beginningOf } from './beginning-of.js';
 
 /** An item that waits for its digest, as it is stored. */
 export interface WaitingItem {
@@ -41,10 +42,27 @@ export function waitingItemOf(event: Event): WaitingItem | undefined {
       occurredAt: event.occurredAt,
       sentiment: sentiment || null,
       intent: intent || null,
+      event: itemEventOf(event.type, item),
     },
     bucket: event.bucket ? { key: event.bucket.key, label: event.bucket.label } : null,
     storyId: event.storyId || null,
     own: cut([item.titleOfParent ? '' : item.title, item.text].filter(Boolean).join('\n'), OWN_CHARACTERS),
+  };
+}
+
+/** Returns what has happened to an item. The body is read only for events that need it, because a body can be large. */
+function itemEventOf(
+  type: string,
+  { bodyJson, previousPrice }: Pick<Item, 'bodyJson' | 'previousPrice'>,
+): ItemEvent {
+  const needsBody = type.startsWith('listing.') || type.startsWith('term.');
+  const { price, currency, brand } = (needsBody ? JSON.parse(bodyJson) : {}) as Record<string, unknown>;
+  return {
+    type,
+    price: typeof price === 'number' ? price : null,
+    previousPrice: previousPrice ?? null,
+    currency: typeof currency === 'string' ? currency : null,
+    brand: typeof brand === 'string' ? brand : null,
   };
 }
 
@@ -105,12 +123,7 @@ function partsOf<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
   return parts;
 }
 
-/** Shortens a text; never cuts between the two halves of a surrogate pair. */
+/** Shortens a text to at most `max` UTF-16 units. */
 function cut(text: string, max: number): string {
-  return text.length <= max
-    ? text
-    : `${text
-        .slice(0, max - 1)
-        .toWellFormed()
-        .replace(/\uFFFD$/, '')}…`;
+  return text.length <= max ? text : `${beginningOf(text, max - 1)}…`;
 }

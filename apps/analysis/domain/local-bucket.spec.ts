@@ -25,6 +25,10 @@ describe('the key of a bucket', () => {
     expect(bucketKey('iPhone 15')).not.toBe(bucketKey('iPhone 16'));
   });
 
+  it('contains no half of a character if the name is longer than the key', () => {
+    expect(bucketKey(`${'a'.repeat(79)}𠀋`)).toBe('a'.repeat(79));
+  });
+
   it('does not change when it is computed again from the key itself', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (name) =>
@@ -87,6 +91,12 @@ describe('the preset', () => {
     expect(
       localBucket('duplicates', input('A story', { story: { ...story, isRepeated: false } })),
     ).toBeUndefined();
+  });
+
+  it('`duplicates` cuts a long label between whole characters', () => {
+    const story = { storyId: 's', isRepeated: true };
+    const found = localBucket('duplicates', input(`${'a'.repeat(75)}👩‍👩‍👧‍👦 more`, { story }));
+    expect(found?.label).toBe('a'.repeat(75));
   });
 
   it('`custom` gives no bucket, because it needs a language model', () => {

@@ -1,4 +1,5 @@
 import type { BucketPreset, Item } from '#contracts';
+import { beginningOf } from './beginning-of.js';
 import { lowerCase, withoutDots } from './lower-case.js';
 
 /** What a local bucket depends on. */
@@ -47,7 +48,7 @@ export function bucketKey(name: string): string {
     .replace(/\p{M}/gu, '')
     .toLowerCase()
     .replace(/(\p{L})(?=\p{N})/gu, '$1 ');
-  return (plain.match(/[\p{L}\p{N}]+/gu) ?? []).join('-').slice(0, 80);
+  return beginningOf((plain.match(/[\p{L}\p{N}]+/gu) ?? []).join('-'), 80);
 }
 
 /**
@@ -201,6 +202,6 @@ function seller({ item }: BucketInput): FoundBucket | undefined {
  */
 function duplicate({ item, story }: BucketInput): FoundBucket | undefined {
   if (!story?.isRepeated) return undefined;
-  const label = (item.title || item.text).replace(/\s+/g, ' ').trim().slice(0, 80);
+  const label = beginningOf((item.title || item.text).replace(/\s+/g, ' ').trim(), 80);
   return { key: story.storyId, label };
 }

@@ -7,6 +7,7 @@ const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style
 const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
 const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
 const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 });
+const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 const UNITS = [
   ['year', 31_536_000],
@@ -95,4 +96,15 @@ export const isInvisible = (text: string) => /^[\s\p{Default_Ignorable_Code_Poin
 export function words(name: string): string {
   const text = name.replaceAll('_', ' ');
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/**
+ * Returns the beginning of a text: at most `max` UTF-16 code units, and never a part of a character, such as half an
+ * emoji. Only a character that is longer than `max` is cut.
+ */
+export function beginningOf(text: string, max: number): string {
+  if (text.length <= max) return text;
+  // Only the character at the end is examined, because a loop over all characters takes long.
+  const end = characters.segment(text.slice(0, max * 2)).containing(max)?.index;
+  return text.slice(0, end || max);
 }

@@ -1,6 +1,7 @@
 import { DateTime } from 'luxon';
 import type { Digest, DigestItem, DigestMode, DigestSummary, WeeklyReport } from '#contracts';
 import { sourceName } from './event-message.js';
+import { newsOf } from './item-news.js';
 import { cut, linkable, oneLine, type Chart, type Entry, type Message, type Section } from './message.js';
 
 const MAX_TITLE_LENGTH = 150;
@@ -77,6 +78,7 @@ function entryOf(item: DigestItem, isSame = false): Entry {
   const title = oneLine(item.title || item.excerpt || `New on ${sourceName(item.source)}`);
   const meta = [
     sourceName(item.source),
+    item.event ? newsOf(item.event) : '',
     item.author ?? '',
     item.community ?? '',
     item.vip ? 'VIP' : '',

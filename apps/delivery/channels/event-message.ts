@@ -1,4 +1,6 @@
 import { BODY_KEYS, type SourceId } from '#contracts';
+import { displayUrl } from '#http-out';
+import { newsOf, priceText } from './item-news.js';
 import { cut, linkable, oneLine, plain, type Entry, type Message } from './message.js';
 
 const MAX_TITLE_LENGTH = 300;
@@ -53,13 +55,18 @@ export function sourceName(source: string): string {
 function entryOf(event: Json, body: Json, source: string): Entry {
   const analysis = objectOf(event['analysis']) ?? {};
   const text = firstText(body, ['text', 'selftext', 'summary', 'description', 'answer']);
-  const price = typeof body['price'] === 'number' ? `${body['price']} ${textOf(body['currency'])}` : '';
-  const before = typeof event['previousPrice'] === 'number' ? `before ${event['previousPrice']}` : '';
+  const type = textOf(event['type']);
+  const [price, currency] = [numberOf(body['price']), textOf(body['currency'])];
   const title = firstText(body, ['title', 'name']);
   const meta = [
+    newsOf({
+      ...{ type, price, currency, previousPrice: numberOf(event['previousPrice']) },
+      brand: textOf(body['brand']) || null,
+    }),
     firstText(body, ['author', 'authorName']),
     firstText(body, ['community', 'subreddit']),
-    [price, before].filter(Boolean).join(', '),
+    // The news of a changed price contains the price.
+    price === null || type === 'listing.price_changed' ? '' : priceText(price, currency),
     textOf(analysis['sentiment']),
     textOf(analysis['intent']).replaceAll('_', ' '),
   ];
@@ -116,7 +123,12 @@ function keywordText(type: string, data: Json): { head: string; lines: string[];
     case 'channel.disabled':
       return {
         head: `a channel is disabled: ${textOf(data['kind'])}`,
-        lines: [`Reason: ${textOf(data['reason'])}`, 'The channel gets nothing until it is enabled again.'],
+        lines: [
+          // The query of an address and its user can be secrets.
+          `Channel: ${displayUrl(textOf(data['url'])) || textOf(data['channelId'])}`,
+          `Reason: ${textOf(data['reason'])}`,
+          'The channel gets nothing until it is enabled again.',
+        ],
         url: null,
       };
     default:
@@ -126,6 +138,10 @@ function keywordText(type: string, data: Json): { head: string; lines: string[];
 
 function firstText(body: Json, keys: readonly string[]): string {
   return keys.map((key) => textOf(body[key])).find((text) => text.trim() !== '') ?? '';
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
 }
 
 function textOf(value: unknown): string {

@@ -107,8 +107,9 @@ export function moreLine(more: number): string {
 }
 
 /**
- * Renders the message with as many entries as the format accepts. `more` of the rendered message is the number of all
- * entries that are left out.
+ * Renders the message with as many entries as the format accepts. If not even the first entry fits, it is rendered
+ * without its text, or also without its address. `more` of the rendered message is the number of all entries that are
+ * left out.
  * @param fits whether the service accepts the rendered message
  */
 export function fitted<T>(
@@ -116,16 +117,39 @@ export function fitted<T>(
   render: (message: Message) => T,
   fits: (rendered: T) => boolean,
 ): T {
-  const entries = message.sections.reduce((sum, section) => sum + section.entries.length, 0);
   const whole = render(message);
   if (fits(whole)) return whole;
-  let [fitting, tooMany] = [0, entries];
+  for (const shorter of [{}, { text: '' }, { text: '', url: null }]) {
+    const shortened = withFirstEntry(message, shorter);
+    const count = fittingEntries(shortened, (some) => fits(render(some)));
+    if (count > 0) return render(firstEntries(shortened, count));
+  }
+  return render(firstEntries(message, 0));
+}
+
+/** Returns how many of the first entries fit; 0 if not even one fits. */
+function fittingEntries(message: Message, fits: (message: Message) => boolean): number {
+  const entries = message.sections.reduce((sum, section) => sum + section.entries.length, 0);
+  let [fitting, tooMany] = [0, entries + 1];
   while (tooMany - fitting > 1) {
     const middle = (fitting + tooMany) >> 1;
-    if (fits(render(firstEntries(message, middle)))) fitting = middle;
+    if (fits(firstEntries(message, middle))) fitting = middle;
     else tooMany = middle;
   }
-  return render(firstEntries(message, fitting));
+  return fitting;
+}
+
+/** Returns the message with changes to its first entry. */
+function withFirstEntry(message: Message, changes: Partial<Entry>): Message {
+  const first = message.sections.findIndex(({ entries }) => entries.length > 0);
+  const changed = ({ entries: [entry, ...others], ...section }: Section): Section => ({
+    ...section,
+    entries: entry ? [{ ...entry, ...changes }, ...others] : [],
+  });
+  return {
+    ...message,
+    sections: message.sections.map((section, n) => (n === first ? changed(section) : section)),
+  };
 }
 
 /** Returns the message with only its first entries. Sections that then have neither entries nor lines are left out. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { eventMessage } from './event-message.js';
 import { renderMail } from './email/render.js';
-import { cut, fitted, linkable, oneLine, plain, withoutPings, type Message } from './message.js';
+import { cut, fitted, linkable, oneLine, plain, withoutPings, type Entry, type Message } from './message.js';
 import { renderDiscord } from './discord/render.js';
 import { renderSlack } from './slack/render.js';
 import { renderTeams } from './teams/render.js';
@@ -131,6 +131,38 @@ describe('the parts of a message', () => {
     expect([shown.sections[0]?.entries.length, shown.more]).toEqual([20, 37]);
     expect(renderTelegram(message, '1').text).toMatch(/and \d+ more/);
   });
+
+  it.each([
+    ['text', { title: 't', url: `https://e.org/${'('.repeat(1_000)}`, text: '|'.repeat(1_000), meta: '' }],
+    [
+      'address',
+      { title: 'title', url: `https://e.org/${'('.repeat(1_900)}`, text: '|'.repeat(1_000), meta: '' },
+    ],
+  ])(
+    'for Discord have no %s if the first entry does not fit otherwise; the other entries follow',
+    (_, first) => {
+      const others = [0, 1, 2].map((n) => ({
+        title: `t${n}`,
+        url: null,
+        text: '',
+        meta: '',
+      }));
+      const entries = [first, ...others];
+      const shown = (some: readonly Entry[]) =>
+        renderDiscord({
+          title: 't',
+          sections: [{ heading: '', lines: [], entries: some }],
+          more: 0,
+          link: null,
+          footer: 'f',
+        }).embeds?.[0]?.description ?? '';
+      const [alone, all] = [shown([first]), shown(entries)];
+      expect(alone.replaceAll('\\', '')).toContain(first.title);
+      expect(alone).not.toContain('|');
+      expect(alone).not.toContain('more');
+      expect(all).toBe([alone, '**t0**', '**t1**', '**t2**'].join('\n\n'));
+    },
+  );
 
   it('are cut between whole characters', () => {
     expect(cut('👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 12)).toBe('👩‍👩‍👧‍👦…');

@@ -1,7 +1,7 @@
 import { Badge, List, Stack, Text, Title } from '@mantine/core';
 import type { AnswerOf } from '../../../../clients/typescript/src/index.js';
 import type { Mention } from '../../api/types.js';
-import { credits, percent, plural } from '../../parts/format.js';
+import { beginningOf, credits, percent, plural } from '../../parts/format.js';
 import { PostLink } from '../../parts/post-link.js';
 import { Section } from '../../parts/section.js';
 
@@ -86,7 +86,7 @@ function Mentions({ mentions, isInline = false }: { mentions: readonly Mention[]
       className="foreign"
       component={isInline ? 'span' : 'div'}
     >
-      <PostLink url={url}>{title ?? excerpt.slice(0, 120)}</PostLink>
+      <PostLink url={url}>{title ?? beginningOf(excerpt, 120)}</PostLink>
     </Text>
   ));
   return <>{links}</>;

@@ -1,5 +1,5 @@
 import type { Mention } from '../../api/types.js';
-import { isInvisible } from '../../parts/format.js';
+import { beginningOf, isInvisible } from '../../parts/format.js';
 
 const KEPT = [
   'id',
@@ -52,6 +52,6 @@ export function feedMention(mention: Mention): FeedMention {
  * replacement.
  */
 function shownPart(text: string, length: number): string {
-  const part = text.slice(0, length);
+  const part = beginningOf(text, length);
   return isInvisible(part) ? '' : part;
 }

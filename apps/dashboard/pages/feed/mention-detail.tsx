@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { api } from '../../api/client.js';
 import { useCanEdit } from '../../api/session.js';
 import type { Label, Mention, Why } from '../../api/types.js';
-import { isInvisible, isolated, short, words } from '../../parts/format.js';
+import { beginningOf, isInvisible, isolated, short, words } from '../../parts/format.js';
 import { MarkedText, spansOf } from '../../parts/marked-text.js';
 import { PostLink, webAddress } from '../../parts/post-link.js';
 import { LABELS } from '../../api/values.js';
@@ -173,7 +173,7 @@ function LabelButtons({ mention, changes }: { mention: Mention; changes: Props['
 function Body({ mention, why }: { mention: Mention; why: Why | undefined }) {
   const [isWhole, setWhole] = useState(false);
   const { text } = mention;
-  const shown = isWhole ? text : text.slice(0, FIRST_CHARACTERS);
+  const shown = isWhole ? text : beginningOf(text, FIRST_CHARACTERS);
   const matches = why?.matches.filter(({ field }) => field === 'text') ?? [];
   const spans = matches.length > 0 ? matches : spansOf(shown, mention.matchedTerms);
   if (text === '') return null;

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearchParams } from 'react-router';
 import { api } from '../../api/client.js';
+import { beginningOf } from '../../parts/format.js';
 import { Page } from '../../parts/page.js';
 import { SOURCES } from '../../api/values.js';
 import { Loaded, LoadingRows } from '../../parts/states.js';
@@ -46,7 +47,7 @@ function suggestedDraft(params: URLSearchParams): ReturnType<typeof emptyDraft> 
   const wanted = params.getAll('source');
   return {
     ...draft,
-    name: (params.get('name') ?? '').slice(0, 80),
+    name: beginningOf(params.get('name') ?? '', 80),
     globalCriteria: { ...draft.globalCriteria, query: params.get('query') ?? '' },
     sources: SOURCES.filter((source) => wanted.includes(source)).map((source) => ({
       source,
@@ -60,7 +61,7 @@ function suggestedDraft(params: URLSearchParams): ReturnType<typeof emptyDraft> 
 function copyOf(draft: ReturnType<typeof draftOf>): typeof draft {
   return {
     ...draft,
-    name: `${draft.name} (copy)`.slice(0, 80),
+    name: beginningOf(`${draft.name} (copy)`, 80),
     sources: draft.sources.map((entry) => ({
       ...entry,
       searches: entry.searches.map(({ id: _id, ...search }) => search),

@@ -1,4 +1,5 @@
 import type { KeywordBody, Source } from '../../api/types.js';
+import { beginningOf } from '../../parts/format.js';
 
 /** The data that the steps collect. */
 export interface Plan {
@@ -43,7 +44,7 @@ export function suggestedTerms(brand: string): string[] {
 export function bodyOfPlan({ brand, terms, sources, feedUrls, intervalSeconds }: Plan): KeywordBody {
   const [first = brand] = terms;
   return {
-    name: brand.trim().slice(0, 80),
+    name: beginningOf(brand.trim(), 80),
     refreshIntervalSeconds: intervalSeconds,
     globalCriteria: { market: 'global', match: 'word', ...(terms.length > 1 ? { terms } : { query: first }) },
     sources: sources.map((source) => ({
