@@ -1,4 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import { freePort } from '#embedded';
@@ -69,6 +71,15 @@ describe.each(RECEIVERS)('the receiver in $language', ({ language, command, args
   }
 
   const times = (id: string) => out.split('\n').filter((line) => line.includes(id)).length;
+
+  it('still accepts events after a sender has closed its connection in the middle of a body', async () => {
+    const socket = connect(port, '127.0.0.1');
+    socket.write('POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{"a', () =>
+      socket.destroy(),
+    );
+    await once(socket, 'close');
+    expect(await deliver('after-abort')).toBe(204);
+  });
 
   it('handles an event once, even if it arrives twice, and accepts events during a rotation of the secret', async () => {
     expect(await deliver('event-1')).toBe(204);

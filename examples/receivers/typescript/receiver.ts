@@ -23,14 +23,15 @@ function handle(event: Envelope): void {
 }
 
 const server = createServer(async (request, response) => {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request) {
-    size += (chunk as Buffer).length;
-    if (size > MAX_BODY_BYTES) return void response.writeHead(413).end();
-    chunks.push(chunk as Buffer);
-  }
   try {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    // Throws if the sender closes the connection before the end of the body.
+    for await (const chunk of request) {
+      size += (chunk as Buffer).length;
+      if (size > MAX_BODY_BYTES) return void response.writeHead(413).end();
+      chunks.push(chunk as Buffer);
+    }
     const event = await verifyWebhook(Buffer.concat(chunks), request.headers, secret);
     response.writeHead(204).end();
     if (handled.has(event.id)) return;
@@ -39,7 +40,7 @@ const server = createServer(async (request, response) => {
     if (handled.size > REMEMBERED_IDS && oldest !== undefined) handled.delete(oldest);
     handle(event);
   } catch (error) {
-    if (!(error instanceof WebhookVerificationError)) console.error(error);
+    if (!(error instanceof WebhookVerificationError) && !request.errored) console.error(error);
     if (!response.headersSent) response.writeHead(400).end();
   }
 });
