@@ -10,7 +10,7 @@ import { EmbeddingsUnavailable, LOCAL_EMBEDDINGS, toBfloat16, type Embedder } fr
 import { newId } from '#kernel';
 import { openDatabase, type Database } from '#postgres';
 import { isolateStores, type IsolatedStores } from '#testing';
-import { backfillEmbeddings, embeddingsStatus, type BackfillProgress } from './backfill.js';
+import { backfillEmbeddings, embeddingsStatus, refuseOtherModel, type BackfillProgress } from './backfill.js';
 
 let stores: IsolatedStores;
 let clickhouse: ClickHouseClient;
@@ -97,6 +97,13 @@ it('the backfill embeds mentions without a vector, continues after an interrupti
   await backfillEmbeddings(clickhouse, database, again, () => {});
   // The mentions of purged keywords are tried again, because their rows still exist.
   expect(again.texts.length).toBe(3);
+});
+
+it('a backfill is refused if the newest vector is of another model, because it would delete all vectors', async () => {
+  await refuseOtherModel(clickhouse, 'a');
+  await expect(refuseOtherModel(clickhouse, 'b')).rejects.toThrow(
+    /newest vector is of the model a, but this command would use b.*--model-changed/,
+  );
 });
 
 it('the backfill replaces the vectors of the previous model', async () => {

@@ -61,6 +61,24 @@ const REPLY_KINDS = ['comment', 'answer'];
 /** Mentions without any text are not embedded. */
 const HAS_TEXT = `(title != '' OR text != '')`;
 
+/**
+ * Refuses a backfill whose model is not the one of the services: it would delete all vectors that the services' searches
+ * use. The model of the vector of the newest mention is taken as the services' model.
+ * @throws Error that says what to do
+ */
+export async function refuseOtherModel(clickhouse: ClickHouseClient, model: string): Promise<void> {
+  const [newest] = await selectRows<{ model: string }>(
+    clickhouse,
+    'SELECT model FROM mention_vectors ORDER BY occurred_at DESC LIMIT 1',
+  );
+  if (!newest || newest.model === model) return;
+  throw new Error(
+    `the newest vector is of the model ${newest.model}, but this command would use ${model}, and delete the vectors of ` +
+      `${newest.model}. Give this command the same EMBEDDINGS_URL and the same other settings as the services. If you have ` +
+      'just changed the model of the services, add --model-changed',
+  );
+}
+
 /** Counts the mentions and their vectors. */
 export async function embeddingsStatus(
   clickhouse: ClickHouseClient,

@@ -4,7 +4,7 @@ import { checkEmbeddings, EMBEDDINGS_SETTINGS, openEmbedder, type Embedder } fro
 import { USER_AGENT } from '#platform';
 import { print } from '../arguments.js';
 import { withClickHouse, withDatabase } from '../connection.js';
-import { backfillEmbeddings, embeddingsStatus } from './backfill.js';
+import { backfillEmbeddings, embeddingsStatus, refuseOtherModel } from './backfill.js';
 
 const PROGRESS_EVERY_MS = 2000;
 
@@ -30,20 +30,27 @@ export function addEmbeddingsCommands(program: Command): void {
         'Earshot runs; print a line of JSON every few seconds: {phase, processed, total, secondsLeft}. A new run ' +
         'continues an interrupted run. Set EMBEDDINGS_URL and the other settings as for the services',
     )
-    .action(() => withEmbedder(backfill));
+    .option(
+      '--model-changed',
+      'the services use this model since a short time, so most vectors are of another model',
+    )
+    .action(({ modelChanged = false }: { modelChanged?: boolean }) =>
+      withEmbedder((embedder) => backfill(embedder, modelChanged)),
+    );
 }
 
-async function backfill(embedder: Embedder): Promise<void> {
+async function backfill(embedder: Embedder, modelChanged: boolean): Promise<void> {
   let printedAt = Date.now();
-  const done = await withClickHouse(process.env, (clickhouse) =>
-    withDatabase(process.env, (database) =>
+  const done = await withClickHouse(process.env, async (clickhouse) => {
+    if (!modelChanged) await refuseOtherModel(clickhouse, embedder.model);
+    return withDatabase(process.env, (database) =>
       backfillEmbeddings(clickhouse, database, embedder, (progress) => {
         if (Date.now() - printedAt < PROGRESS_EVERY_MS) return;
         printedAt = Date.now();
         print(progress);
       }),
-    ),
-  );
+    );
+  });
   print(done);
 }
 
