@@ -9,9 +9,9 @@ import {
 import { isoOf, newId } from '#kernel';
 import { COMMANDS } from '#messaging';
 import { AccountEntity } from '#postgres';
-import { CommandClient } from '#transport';
 import { id, print } from './arguments.js';
 import { withBus, withDatabase } from './connection.js';
+import { sendCommand } from './send-command.js';
 
 /** Adds the commands `accounts create|list|change-plan|set`. */
 export function addAccountCommands(program: Command): void {
@@ -26,7 +26,8 @@ export function addAccountCommands(program: Command): void {
     .option('--plan <plan>', 'free, solo, growth, pro or unlimited', 'unlimited')
     .action(async ({ email, plan }: { email: string; plan: string }) => {
       const opened = await withBus(process.env, (bus) =>
-        new CommandClient(bus).request(
+        sendCommand(
+          bus,
           COMMANDS.openAccount,
           create(OpenAccountSchema, { commandId: newId(), email, plan }),
         ),
@@ -52,7 +53,7 @@ export function addAccountCommands(program: Command): void {
     .requiredOption('--plan <plan>', 'free, solo, growth, pro or unlimited')
     .action(async ({ account, plan }: { account: string; plan: string }) => {
       const command = create(ChangePlanSchema, { commandId: newId(), accountId: account, plan });
-      await withBus(process.env, (bus) => new CommandClient(bus).request(COMMANDS.changePlan, command));
+      await withBus(process.env, (bus) => sendCommand(bus, COMMANDS.changePlan, command));
       print({ accountId: account, plan });
     });
   accounts
@@ -66,7 +67,7 @@ export function addAccountCommands(program: Command): void {
     .action(async ({ account, signatureVersion }: { account: string; signatureVersion: string }) => {
       const command = { commandId: newId(), accountId: account, signatureVersion };
       await withBus(process.env, (bus) =>
-        new CommandClient(bus).request(COMMANDS.changeAccount, create(ChangeAccountSchema, command)),
+        sendCommand(bus, COMMANDS.changeAccount, create(ChangeAccountSchema, command)),
       );
       print({ accountId: account, signatureVersion });
     });
@@ -86,7 +87,7 @@ export function addSigningSecretCommands(program: Command): void {
     .action(async ({ account }: { account: string }) => {
       const command = create(RotateSigningSecretSchema, { commandId: newId(), accountId: account });
       const { signingSecret, previousValidUntil } = await withBus(process.env, (bus) =>
-        new CommandClient(bus).request(COMMANDS.rotateSigningSecret, command),
+        sendCommand(bus, COMMANDS.rotateSigningSecret, command),
       );
       print({ signingSecret, previousValidUntil });
     });

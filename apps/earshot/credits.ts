@@ -4,12 +4,12 @@ import { GrantCreditsSchema } from '#contracts';
 import { balanceOf } from '#credits';
 import { isoOf, newId, Refusal } from '#kernel';
 import { COMMANDS } from '#messaging';
-import { CommandClient } from '#transport';
 import { id, instant, print, wholeNumber } from './arguments.js';
 import { audit } from './audit/audit.js';
 import { auditText } from './audit/print-audit.js';
 import { readAccount } from './audit/read-account.js';
 import { withBus, withDatabase } from './connection.js';
+import { sendCommand } from './send-command.js';
 
 /** Adds the commands `credits grant|show|audit`. */
 export function addCreditCommands(program: Command): void {
@@ -31,7 +31,7 @@ function addGrant(credits: Command): void {
       const { account, amount, expiresAt = '', note } = options;
       const command = { commandId: newId(), accountId: account, amount, expiresAt, note };
       const { packId, creditsRemaining } = await withBus(process.env, (bus) =>
-        new CommandClient(bus).request(COMMANDS.grantCredits, create(GrantCreditsSchema, command)),
+        sendCommand(bus, COMMANDS.grantCredits, create(GrantCreditsSchema, command)),
       );
       print({ packId, amount, creditsRemaining });
     });

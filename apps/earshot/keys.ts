@@ -3,9 +3,9 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { CreateKeySchema, LimitKeySchema, RevokeKeySchema } from '#contracts';
 import { newId } from '#kernel';
 import { COMMANDS } from '#messaging';
-import { CommandClient } from '#transport';
 import { id, instant, print } from './arguments.js';
 import { withBus, withDatabase } from './connection.js';
+import { sendCommand } from './send-command.js';
 
 interface NewKeyOptions {
   account: string;
@@ -40,7 +40,8 @@ export function addKeyCommands(program: Command): void {
       const { account, name, scope, expiresAt = '', mcpDailyCredits } = options;
       const limit = mcpDailyCredits === undefined ? {} : { mcpDailyCredits };
       const made = await withBus(process.env, (bus) =>
-        new CommandClient(bus).request(
+        sendCommand(
+          bus,
           COMMANDS.createKey,
           create(CreateKeySchema, {
             commandId: newId(),
@@ -87,7 +88,7 @@ export function addKeyCommands(program: Command): void {
       const limit = mcpDailyCredits === undefined ? {} : { mcpDailyCredits };
       const command = { commandId: newId(), accountId: account, keyId: key, ...limit };
       await withBus(process.env, (bus) =>
-        new CommandClient(bus).request(COMMANDS.limitKey, create(LimitKeySchema, command)),
+        sendCommand(bus, COMMANDS.limitKey, create(LimitKeySchema, command)),
       );
       print({ keyId: key, mcpDailyCredits: mcpDailyCredits ?? null });
     });
@@ -98,7 +99,8 @@ export function addKeyCommands(program: Command): void {
     .requiredOption('--key <id>', 'the id of the key', id)
     .action(async ({ account, key }: { account: string; key: string }) => {
       await withBus(process.env, (bus) =>
-        new CommandClient(bus).request(
+        sendCommand(
+          bus,
           COMMANDS.revokeKey,
           create(RevokeKeySchema, { commandId: newId(), accountId: account, keyId: key }),
         ),

@@ -8,9 +8,9 @@ import {
 } from '#contracts';
 import { newId } from '#kernel';
 import { COMMANDS } from '#messaging';
-import { CommandClient } from '#transport';
 import { id, print } from './arguments.js';
 import { withBus, withDatabase } from './connection.js';
+import { sendCommand } from './send-command.js';
 
 /** Adds the commands `members invite|list|set-role|remove|reset-password`. */
 export function addMemberCommands(program: Command): void {
@@ -29,7 +29,7 @@ export function addMemberCommands(program: Command): void {
     .action(async ({ account, email, role }: { account: string; email: string; role: string }) => {
       const command = create(InviteMemberSchema, { commandId: newId(), accountId: account, email, role });
       const { invitationId, code, expiresAt } = await withBus(process.env, (bus) =>
-        new CommandClient(bus).request(COMMANDS.inviteMember, command),
+        sendCommand(bus, COMMANDS.inviteMember, command),
       );
       const path = `/sign-up#${new URLSearchParams({ email, code }).toString()}`;
       print({ invitationId, email, role, code, path, expiresAt });
@@ -59,7 +59,7 @@ export function addMemberCommands(program: Command): void {
     .action(async ({ account, member, role }: { account: string; member: string; role: string }) => {
       const command = { commandId: newId(), accountId: account, memberId: member, role };
       await withBus(process.env, (bus) =>
-        new CommandClient(bus).request(COMMANDS.changeMemberRole, create(ChangeMemberRoleSchema, command)),
+        sendCommand(bus, COMMANDS.changeMemberRole, create(ChangeMemberRoleSchema, command)),
       );
       print({ memberId: member, role });
     });
@@ -73,7 +73,7 @@ export function addMemberCommands(program: Command): void {
     .action(async ({ account, member }: { account: string; member: string }) => {
       const command = { commandId: newId(), accountId: account, memberId: member };
       await withBus(process.env, (bus) =>
-        new CommandClient(bus).request(COMMANDS.removeMember, create(RemoveMemberSchema, command)),
+        sendCommand(bus, COMMANDS.removeMember, create(RemoveMemberSchema, command)),
       );
       print({ memberId: member, removed: true });
     });
@@ -85,10 +85,7 @@ export function addMemberCommands(program: Command): void {
     .requiredOption('--email <email>', 'email address of the member')
     .action(async ({ email }: { email: string }) => {
       const { token } = await withBus(process.env, (bus) =>
-        new CommandClient(bus).request(
-          COMMANDS.requestPasswordReset,
-          create(RequestPasswordResetSchema, { email }),
-        ),
+        sendCommand(bus, COMMANDS.requestPasswordReset, create(RequestPasswordResetSchema, { email })),
       );
       if (token === '') throw new Error(`No member has the address ${email}.`);
       print({ email, token, path: `/reset-password#${new URLSearchParams({ token }).toString()}` });

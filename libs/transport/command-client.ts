@@ -26,7 +26,8 @@ export class CommandClient extends ClientProxy {
    * @param timeoutMs how long to wait, in ms; default 10 s
    * @throws Refusal from the service; `too-large` for a command that is larger than a message can be; `internal` if the
    *   handler failed with another error; `unavailable` if the service is not running, does not answer in time or sends
-   *   an empty reply, if a store of the service cannot be reached, or if the connection to NATS fails
+   *   an empty reply, if a store of the service cannot be reached, or if the connection to NATS fails. Its `cause` is the
+   *   error of NATS
    */
   request<I extends DescMessage, O extends DescMessage>(
     type: CommandType<I, O>,
@@ -67,7 +68,10 @@ export class CommandClient extends ClientProxy {
     const message = await this.bus.nc
       .request(type.subject, data, { timeout: timeoutMs, headers: traceHeaders() })
       .catch((error: unknown) => {
-        throw Refusal.unavailable(failureText(error, type.subject.split('.')[1] ?? type.subject));
+        const refusal = Refusal.unavailable(failureText(error, type.subject.split('.')[1] ?? type.subject));
+        // Shows whether the service can still execute the command.
+        refusal.cause = error;
+        throw refusal;
       });
     return decodeReply(type, message.data);
   }
