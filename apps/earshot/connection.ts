@@ -3,6 +3,7 @@ import { openClickHouse, type ClickHouseClient } from '#clickhouse';
 import { readSettings } from '#config';
 import { readRuntime } from '#embedded';
 import { connectBus, type Bus } from '#messaging';
+import { unreachable } from '#kernel';
 import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
 
@@ -36,11 +37,22 @@ export function findInstallation(env: NodeJS.ProcessEnv): AllAddresses {
   return { natsUrl, databaseUrl, clickhouseUrl: settings.CLICKHOUSE_URL || (runtime?.clickhouseUrl ?? '') };
 }
 
+// A command creates no tables and no streams: its address can be wrong, and a newer release must not change the tables of
+// running services.
+
+/** Connects to the installation's NATS. @throws Error with one line that names NATS and its setting */
+export async function openBus(env: NodeJS.ProcessEnv): Promise<Bus> {
+  const { STREAM_REPLICAS } = readSettings(['STREAM_REPLICAS'], env);
+  const { natsUrl } = findInstallation(env);
+  const log = createLogger('cli', 'silent');
+  return connectBus(natsUrl, 'cli', log, STREAM_REPLICAS, { createsStreams: false }).catch(
+    unreachable('NATS_URL', 'NATS'),
+  );
+}
+
 /** Runs the work with a connection to the installation's NATS. */
 export async function withBus<T>(env: NodeJS.ProcessEnv, work: (bus: Bus) => Promise<T>): Promise<T> {
-  const { STREAM_REPLICAS } = readSettings(['STREAM_REPLICAS'], env);
-  const log = createLogger('cli', 'silent');
-  const bus = await connectBus(findInstallation(env).natsUrl, 'cli', log, STREAM_REPLICAS);
+  const bus = await openBus(env);
   try {
     return await work(bus);
   } finally {
@@ -48,12 +60,20 @@ export async function withBus<T>(env: NodeJS.ProcessEnv, work: (bus: Bus) => Pro
   }
 }
 
+/** Connects to the installation's Postgres. @throws Error with one line that names Postgres and its setting */
+export async function openInstalledDatabase(env: NodeJS.ProcessEnv): Promise<Database> {
+  const { databaseUrl } = findInstallation(env);
+  return openDatabase(databaseUrl, 'cli', 2, { migrates: false }).catch(
+    unreachable('DATABASE_URL', 'Postgres'),
+  );
+}
+
 /** Runs the work with a connection to the installation's Postgres. */
 export async function withDatabase<T>(
   env: NodeJS.ProcessEnv,
   work: (database: Database) => Promise<T>,
 ): Promise<T> {
-  const database = await openDatabase(findInstallation(env).databaseUrl, 'cli', 2);
+  const database = await openInstalledDatabase(env);
   try {
     return await work(database);
   } finally {
@@ -62,16 +82,23 @@ export async function withDatabase<T>(
 }
 
 /**
- * Runs the work with a connection to the installation's ClickHouse.
- * @throws Error if the address is unknown
+ * Connects to the installation's ClickHouse.
+ * @throws Error if the address is unknown; Error with one line that names ClickHouse and its setting
  */
+export async function openInstalledClickHouse(env: NodeJS.ProcessEnv): Promise<ClickHouseClient> {
+  const { clickhouseUrl } = findInstallation(env);
+  if (!clickhouseUrl) throw new Error('Set CLICKHOUSE_URL in addition to NATS_URL and DATABASE_URL.');
+  return openClickHouse(clickhouseUrl, 'cli', { createsTables: false }).catch(
+    unreachable('CLICKHOUSE_URL', 'ClickHouse'),
+  );
+}
+
+/** Runs the work with a connection to the installation's ClickHouse. */
 export async function withClickHouse<T>(
   env: NodeJS.ProcessEnv,
   work: (clickhouse: ClickHouseClient) => Promise<T>,
 ): Promise<T> {
-  const { clickhouseUrl } = findInstallation(env);
-  if (!clickhouseUrl) throw new Error('Set CLICKHOUSE_URL in addition to NATS_URL and DATABASE_URL.');
-  const clickhouse = await openClickHouse(clickhouseUrl, 'cli');
+  const clickhouse = await openInstalledClickHouse(env);
   try {
     return await work(clickhouse);
   } finally {

@@ -7,12 +7,17 @@ import { TABLES } from './tables.js';
 export type { ClickHouseClient } from '@clickhouse/client';
 
 /**
- * Connects, and creates the tables and columns that do not exist yet.
+ * Connects, and creates the tables and columns that do not exist yet, unless `createsTables` is false.
  * @param url `http://[user:password@]host:port[/database]`
  * @param name the name of the service, shown by ClickHouse
- * @throws Outage if ClickHouse cannot be reached; the error of the server if it refuses a statement
+ * @throws Outage if ClickHouse cannot be reached; the error of the server if it refuses a statement; Error if tables or
+ *   columns are missing and `createsTables` is false
  */
-export async function openClickHouse(url: string, name: string): Promise<ClickHouseClient> {
+export async function openClickHouse(
+  url: string,
+  name: string,
+  { createsTables = true } = {},
+): Promise<ClickHouseClient> {
   const client = createClient({
     url,
     application: `earshot-${name}`,
@@ -24,24 +29,38 @@ export async function openClickHouse(url: string, name: string): Promise<ClickHo
     clickhouse_settings: { date_time_input_format: 'best_effort' },
   });
   throwOutages(client);
-  await createTables(client);
-  return client;
+  try {
+    if (!(await areTablesReady(client))) {
+      if (!createsTables)
+        throw new Error(
+          'this ClickHouse has no tables of Earshot, or older ones; check its address, and start Earshot before this command',
+        );
+      await createTables(client);
+    }
+    return client;
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
 }
 
 const HASH = createHash('sha256').update(TABLES.join('\n')).digest('hex');
 const NAMES = TABLES.flatMap((query) => /^CREATE TABLE IF NOT EXISTS (\w+)/.exec(query)?.[1] ?? []);
 
 /**
- * Runs the statements of `TABLES`. Skips them if the same statements have run on this database before and every table
- * still exists. To run them again would change nothing, and would delay each start by a quarter of a second.
+ * Returns whether the same statements of `TABLES` have run on this database before and every table still exists. To run
+ * them again would change nothing, and would delay each start by a quarter of a second.
  */
-async function createTables(client: ClickHouseClient): Promise<void> {
+async function areTablesReady(client: ClickHouseClient): Promise<boolean> {
   const existing = await selectRows<{ name: string }>(
     client,
     'SELECT name FROM system.tables WHERE database = currentDatabase()',
   );
   const names = new Set(existing.map(({ name }) => name));
-  if (NAMES.every((name) => names.has(name)) && (await haveRun(client))) return;
+  return NAMES.every((name) => names.has(name)) && haveRun(client);
+}
+
+async function createTables(client: ClickHouseClient): Promise<void> {
   for (const query of TABLES) await client.command({ query });
   await insertRows(client, 'table_versions', [{ hash: HASH }]);
 }

@@ -14,13 +14,20 @@ export interface Runtime {
 
 type RuntimeUrls = Pick<Runtime, 'natsUrl' | 'databaseUrl' | 'clickhouseUrl'>;
 
-/** Returns the installation that runs on this data directory; undefined if there is none. */
+/**
+ * Returns the installation that runs on this data directory; undefined if there is none.
+ * @throws Error if this user is not allowed to read its file
+ */
 export function readRuntime(dataDir: string): Runtime | undefined {
   let text: string;
   try {
     text = readFileSync(runtimeFile(dataDir), 'utf8');
-  } catch {
-    return undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') return undefined;
+    throw new Error(
+      `${runtimeFile(dataDir)} cannot be read by this user; run the command as the user that runs Earshot, or set NATS_URL, DATABASE_URL and CLICKHOUSE_URL`,
+      { cause: error },
+    );
   }
   const written = parseRuntime(text);
   if (!written || !isRunning(written.process)) return undefined;

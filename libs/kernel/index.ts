@@ -7,3 +7,4 @@ export * from './repeated.js';
 export * from './token-bucket.js';
 export * from './within.js';
 export * from './wall-clock.js';
+export * from './unreachable.js';

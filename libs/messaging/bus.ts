@@ -2,7 +2,7 @@ import { jetstream, jetstreamManager, type JetStreamClient, type JetStreamManage
 import { connect, type ConnectionOptions, type NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from '#telemetry';
 import { untilAnswered } from './jetstream-requests.js';
-import { ensureStreams } from './streams.js';
+import { ensureStreams, requireStreams } from './streams.js';
 
 /** An idle server answers within a millisecond. A cluster that elects a leader answers nothing for 4 to 9 s. */
 const READ_TIMEOUT_MS = 2000;
@@ -23,14 +23,20 @@ export interface Bus {
 }
 
 /**
- * Connects, and creates missing streams. Later, a lost connection is opened again without a limit of attempts.
+ * Connects, and creates missing streams unless `createsStreams` is false. Later, a lost connection is opened again without a limit of attempts.
  * @param url `nats://[user:password@]host:port`, several separated by commas; credentials once, or the same in each. A
  *   user without a password is a token.
  * @param streamReplicas copies that the cluster keeps of each stream that this call creates
- * @throws Error if no server can be reached at the first attempt, the server has no JetStream, or missing streams
- *   cannot be created
+ * @throws Error if no server can be reached at the first attempt, the server has no JetStream, missing streams cannot be
+ *   created, or streams are missing and `createsStreams` is false
  */
-export async function connectBus(url: string, name: string, log: Logger, streamReplicas = 1): Promise<Bus> {
+export async function connectBus(
+  url: string,
+  name: string,
+  log: Logger,
+  streamReplicas = 1,
+  { createsStreams = true } = {},
+): Promise<Bus> {
   const inboxPrefix = `_INBOX.${name}`;
   const nc = await connect({
     ...addressOf(url),
@@ -45,7 +51,7 @@ export async function connectBus(url: string, name: string, log: Logger, streamR
   void logStatus(nc, log);
   try {
     const jsm = await untilAnswered(() => openJetStream(nc));
-    await untilAnswered(() => ensureStreams(jsm, streamReplicas));
+    await untilAnswered(() => (createsStreams ? ensureStreams(jsm, streamReplicas) : requireStreams(jsm)));
     const reads = await jetstreamManager(nc, { checkAPI: false, timeout: READ_TIMEOUT_MS });
     // The default of 5 s is too short: a purge of a large stream delays publishers for several seconds.
     return { nc, js: jetstream(nc, { timeout: 15_000 }), jsm, reads, inboxPrefix, close: () => nc.drain() };

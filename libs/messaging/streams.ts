@@ -63,8 +63,7 @@ export function streamOf(subject: string): string {
  * @throws the error of NATS, for example if a foreign stream has one of the subjects
  */
 export async function ensureStreams(jsm: JetStreamManager, replicas = 1): Promise<void> {
-  const existing = new Set<string>();
-  for await (const info of jsm.streams.list()) existing.add(info.config.name);
+  const existing = await streamNames(jsm);
   for (const [name, spec] of Object.entries(STREAMS)) {
     if (existing.has(name)) continue;
     const config: Partial<StreamConfig> & { name: string } = {
@@ -88,4 +87,20 @@ export async function ensureStreams(jsm: JetStreamManager, replicas = 1): Promis
       await jsm.streams.add(config);
     });
   }
+}
+
+/** @throws Error that says what to do if a stream does not exist */
+export async function requireStreams(jsm: JetStreamManager): Promise<void> {
+  const existing = await streamNames(jsm);
+  const missing = Object.keys(STREAMS).filter((name) => !existing.has(name));
+  if (missing.length > 0)
+    throw new Error(
+      `this NATS server lacks streams of Earshot (${missing.join(', ')}); check its address, and start Earshot before this command`,
+    );
+}
+
+async function streamNames(jsm: JetStreamManager): Promise<Set<string>> {
+  const names = new Set<string>();
+  for await (const info of jsm.streams.list()) names.add(info.config.name);
+  return names;
 }

@@ -4,7 +4,7 @@ import { connectBus } from '#messaging';
 import { openDatabase } from '#postgres';
 import type { Logger } from '#telemetry';
 import type { Platform } from './platform.js';
-import { settledWithin } from '#kernel';
+import { settledWithin, unreachable } from '#kernel';
 
 /**
  * How long connections can take to close. Without this limit, an unreachable server could delay the close endlessly.
@@ -57,13 +57,4 @@ export async function connectPlatform(
 /** Closes the connections that `connectPlatform` opened. Returns after 500 ms at the latest, and never throws. */
 export async function closePlatform({ bus, database, clickhouse }: Platform): Promise<void> {
   await settledWithin(CLOSING_MS, Promise.allSettled([bus.close(), database.destroy(), clickhouse.close()]));
-}
-
-function unreachable(setting: string, store: string) {
-  return (error: unknown): never => {
-    const reason: unknown = error instanceof AggregateError ? error.errors[0] : error;
-    // One line only: some drivers put a whole response into their message.
-    const [line = ''] = String(reason).trim().split('\n');
-    throw new Error(`${store} could not be reached or prepared (${setting}): ${line}`, { cause: error });
-  };
 }

@@ -66,12 +66,57 @@ const KEEP_ALIVE_SECONDS = 30;
 /** Server setting: the locks of a session whose host is lost are released within a minute, not after hours. */
 const SERVER_KEEP_ALIVE = `-c tcp_keepalives_idle=${KEEP_ALIVE_SECONDS} -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3`;
 
-/** How long a service can keep Postgres busy, in ms. */
-interface Limits {
+/** All migrations, in their order. */
+const MIGRATIONS = [
+  First1763600000000,
+  UpstreamHealth1763700000000,
+  KeywordLife1763800000000,
+  Credits1763810000000,
+  Requests1763820000000,
+  Claims1763830000000,
+  Signatures1763840000000,
+  Targets1763850000000,
+  AccountSettings1763860000000,
+  Labels1763870000000,
+  KeyUses1763880000000,
+  ProjectionVersions1763890000000,
+  Traces1763895000000,
+  CompactSchedule1763900000000,
+  Readings1763910000000,
+  SemanticQuestions1763920000000,
+  Explores1763920000000,
+  WaitingReadings1763930000000,
+  Rules1763941000000,
+  Alerts1763950000000,
+  Channels1763960000000,
+  Digests1763970000000,
+  Feeds1763971000000,
+  Members1763980000000,
+  Sessions1763981000000,
+  AuditLog1763985000000,
+  Views1763990000000,
+  McpSpending1763995000000,
+  MailLane1763996000000,
+  EndpointPauses1763996100000,
+  McpLimits1763996150000,
+  ExploreTerms1763996200000,
+  ReportKey1763997000000,
+  LlmLane1763999000000,
+  FirstAttempts1763999100000,
+  NextLlmTurn1763999200000,
+  NumberedSchedule1764000000000,
+  Reservations1764100000000,
+  ReservationStreams1764200000000,
+];
+
+/** How a service uses Postgres. */
+interface Options {
   /** Maximum time of one statement; a longer statement fails with 57014. */
   statementMs: number;
   /** A transaction that sends no statement for longer than this time ends and fails. */
   idleInTransactionMs: number;
+  /** False: the tables must exist, and are not changed. For programs that must not prepare a database, such as the command line. */
+  migrates: boolean;
 }
 
 /**
@@ -79,15 +124,20 @@ interface Limits {
  * @param url `postgres://user:password@host:port/database`
  * @param name the name of the service, shown by Postgres
  * @param poolSize maximum number of connections
- * @throws Outage if Postgres cannot be reached; the error of Postgres if a migration fails
+ * @throws Outage if Postgres cannot be reached; the error of Postgres if a migration fails; Error if the tables are not
+ *   ready and `migrates` is false
  */
 export async function openDatabase(
   url: string,
   name: string,
   poolSize = 8,
-  { statementMs = STATEMENT_WITHIN_MS, idleInTransactionMs = IDLE_IN_TRANSACTION_MS }: Partial<Limits> = {},
+  {
+    statementMs = STATEMENT_WITHIN_MS,
+    idleInTransactionMs = IDLE_IN_TRANSACTION_MS,
+    migrates = true,
+  }: Partial<Options> = {},
 ): Promise<Database> {
-  await migrate(url, name);
+  if (migrates) await migrate(url, name);
   const database = new DataSource({
     type: 'postgres',
     driver: pgDriver,
@@ -105,7 +155,32 @@ export async function openDatabase(
       options: `${SERVER_KEEP_ALIVE} -c idle_in_transaction_session_timeout=${idleInTransactionMs}`,
     },
   });
-  return database.initialize();
+  await database.initialize();
+  if (!migrates)
+    try {
+      await requireTables(database);
+    } catch (error) {
+      await database.destroy();
+      throw error;
+    }
+  return database;
+}
+
+/** @throws Error that says what to do if the tables do not exist, or are older than this release */
+async function requireTables(database: Database): Promise<void> {
+  const [table] = await database.query<{ exists: boolean }[]>(
+    `SELECT to_regclass('migrations') IS NOT NULL AND to_regclass('accounts') IS NOT NULL AS exists`,
+  );
+  if (!table?.exists)
+    throw new Error(
+      'this database has no tables of Earshot; check its address, and start Earshot before this command',
+    );
+  const rows = await database.query<{ name: string }[]>('SELECT name FROM migrations');
+  const done = new Set(rows.map((row) => row.name));
+  if (!MIGRATIONS.every(({ name }) => done.has(name)))
+    throw new Error(
+      'the tables are older than this command line; start the services of the same release first, which change the tables',
+    );
 }
 
 /**
@@ -118,47 +193,7 @@ async function migrate(url: string, name: string): Promise<void> {
     driver: pgDriver,
     url,
     applicationName: `earshot-${name}`,
-    migrations: [
-      First1763600000000,
-      UpstreamHealth1763700000000,
-      KeywordLife1763800000000,
-      Credits1763810000000,
-      Requests1763820000000,
-      Claims1763830000000,
-      Signatures1763840000000,
-      Targets1763850000000,
-      AccountSettings1763860000000,
-      Labels1763870000000,
-      KeyUses1763880000000,
-      ProjectionVersions1763890000000,
-      Traces1763895000000,
-      CompactSchedule1763900000000,
-      Readings1763910000000,
-      SemanticQuestions1763920000000,
-      Explores1763920000000,
-      WaitingReadings1763930000000,
-      Rules1763941000000,
-      Alerts1763950000000,
-      Channels1763960000000,
-      Digests1763970000000,
-      Feeds1763971000000,
-      Members1763980000000,
-      Sessions1763981000000,
-      AuditLog1763985000000,
-      Views1763990000000,
-      McpSpending1763995000000,
-      MailLane1763996000000,
-      EndpointPauses1763996100000,
-      McpLimits1763996150000,
-      ExploreTerms1763996200000,
-      ReportKey1763997000000,
-      LlmLane1763999000000,
-      FirstAttempts1763999100000,
-      NextLlmTurn1763999200000,
-      NumberedSchedule1764000000000,
-      Reservations1764100000000,
-      ReservationStreams1764200000000,
-    ],
+    migrations: MIGRATIONS,
     migrationsTransactionMode: 'each',
     parseInt8: true,
     // One connection keeps the lock while the other changes the tables.

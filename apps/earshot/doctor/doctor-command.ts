@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { print, wholeNumber } from '../arguments.js';
-import { withBus, withClickHouse, withDatabase } from '../connection.js';
-import { checkInstallation } from './doctor.js';
+import { findInstallation, openBus, openInstalledClickHouse, openInstalledDatabase } from '../connection.js';
+import { checkInstallation, type Finding } from './doctor.js';
 
 /** Adds the command `doctor`. */
 export function addDoctorCommand(program: Command): void {
@@ -17,13 +17,32 @@ export function addDoctorCommand(program: Command): void {
       10_000,
     )
     .action(async ({ events }: { events: number }) => {
-      const { env } = process;
-      const findings = await withBus(env, (bus) =>
-        withDatabase(env, (database) =>
-          withClickHouse(env, (clickhouse) => checkInstallation({ bus, database, clickhouse, env }, events)),
-        ),
-      );
+      const findings = await examine(process.env, events);
       findings.forEach(print);
       if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
     });
+}
+
+/**
+ * Opens the stores and checks the installation. A store that cannot be reached is a finding, and the checks that do not
+ * need it still run.
+ */
+async function examine(env: NodeJS.ProcessEnv, events: number): Promise<Finding[]> {
+  findInstallation(env);
+  const unreachable: Finding[] = [];
+  const orFinding = <T>(store: string, opening: Promise<T>): Promise<T | undefined> =>
+    opening.catch(({ message }: Error) => {
+      unreachable.push({ check: `${store} answers`, ok: false, detail: message });
+      return undefined;
+    });
+  const [bus, database, clickhouse] = await Promise.all([
+    orFinding('NATS', openBus(env)),
+    orFinding('Postgres', openInstalledDatabase(env)),
+    orFinding('ClickHouse', openInstalledClickHouse(env)),
+  ]);
+  try {
+    return [...unreachable, ...(await checkInstallation({ env, bus, database, clickhouse }, events))];
+  } finally {
+    await Promise.all([bus?.close(), database?.destroy(), clickhouse?.close()]);
+  }
 }

@@ -39,6 +39,17 @@ describe('doctor', () => {
     expect(await faults()).toEqual([]);
   });
 
+  it('runs the checks that do not need a store without a connection', async () => {
+    const checksWithout = async (missing: object) =>
+      (await checkInstallation({ bus, database, clickhouse, env, ...missing }, 100)).map(
+        ({ check }) => check,
+      );
+    const all = await checksWithout({});
+    expect(all).toHaveLength(6);
+    expect(await checksWithout({ clickhouse: undefined })).toEqual(all.slice(0, 5));
+    expect(await checksWithout({ bus: undefined })).toEqual(['the master key decrypts every stored secret']);
+  });
+
   it('finds tables that are ahead of their stream, and advises to restore NATS from a backup', async () => {
     await database.query(`INSERT INTO projection_positions VALUES ('keywords-v1', 'keywords.a.b', 7)`);
     expect(await faults()).toEqual([
