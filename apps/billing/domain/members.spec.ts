@@ -130,6 +130,16 @@ describe('an invitation', () => {
       ]);
   });
 
+  it('cannot be accepted after its inviter was removed or demoted, also if an earlier version did not revoke it', () => {
+    for (const left of [
+      event({ case: 'memberRemoved', value: { memberId: 'eve' } }),
+      event({ case: 'memberRoleChanged', value: { memberId: 'eve', role: 'editor' } }),
+    ])
+      given(...owned, joinedAs('eve', 'owner'), invitedAs('i1', 'bob@example.org', 'owner', 'eve'), left)
+        .when(accept())
+        .then({ kind: 'invalid', paths: ['code'] });
+  });
+
   it('is refused if the account has 200 members and open invitations together', () => {
     const many = Array.from({ length: 199 }, (_, n) => invitedAs(`j${n}`, `n${n}@example.org`));
     given(...owned, ...many)

@@ -201,7 +201,7 @@ function invited(
   const faults = [...addressFaults(email), ...roleFaults(role)];
   if (faults.length > 0) throw Refusal.validation(faults);
   // The gateway checked the role before this command. Meanwhile the member can have been removed or demoted.
-  if (invitedBy !== '' && members.get(invitedBy)?.role !== 'owner')
+  if (!mayInvite(invitedBy, members))
     throw new Refusal('forbidden', 'FORBIDDEN', 'only an owner of the account can invite members');
   if ([...members.values()].some((member) => isSameAddress(member.email, email)))
     throw Refusal.conflict('this address belongs to a member already');
@@ -222,13 +222,20 @@ function invited(
   ];
 }
 
+/** @param invitedBy a member; empty for the command line */
+function mayInvite(invitedBy: string, members: MembersState['members']): boolean {
+  return invitedBy === '' || members.get(invitedBy)?.role === 'owner';
+}
+
 function accepted(
   { invitationId, memberId, email, passwordHash, now }: Extract<MemberCommand, { kind: 'accept-invitation' }>,
-  { invitations }: MembersState,
+  { members, invitations }: MembersState,
 ): AccountEvent[] {
   const invitation = invitations.get(invitationId);
   const isOpen = invitation?.status === 'open' && invitation.expiresAt > now;
   if (!invitation || !isOpen || !isSameAddress(invitation.email, email)) throw refusedCode();
+  // An earlier version did not revoke the invitations of a removed owner.
+  if (!mayInvite(invitation.invitedBy, members)) throw refusedCode();
   const { role } = invitation;
   return [
     event({
