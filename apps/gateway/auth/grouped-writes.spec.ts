@@ -67,6 +67,24 @@ describe('grouped writes', () => {
     expect(begun).toEqual([[1], [2, 3]]);
   });
 
+  it('reject the rest of a failed group if an outage begins, without writing each value again', async () => {
+    const outage = new Outage('Postgres', new Error('no connection'));
+    const { writes, begun, end } = heldWrites((values) =>
+      values.length > 1 ? new Error('cannot be stored') : values.includes(3) ? outage : undefined,
+    );
+    const stored = Promise.allSettled([1, 2, 3, 4, 5].map((value) => writes.add(value)));
+    await nextTurn();
+    for (let n = 0; n < 6; n += 1) await end();
+    expect((await stored).map(({ status }) => status === 'fulfilled')).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect(begun).toEqual([[1], [2, 3, 4, 5], [2], [3]]);
+  });
+
   it('write at most 100 values at once', async () => {
     const { writes, begun, end } = heldWrites();
     const stored = Array.from({ length: 202 }, (_, value) => writes.add(value));

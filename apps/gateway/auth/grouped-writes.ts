@@ -31,17 +31,36 @@ export class GroupedWrites<T> {
 
   private async writeWaiting(): Promise<void> {
     const group = this.waiting.splice(0, MAX_VALUES);
-    if (group.length > 0) await this.writeGroup(group);
+    if (group.length === 0) return;
+    const error = await this.writeGroup(group);
+    if (!error) return;
+    if (group.length > 1 && !isOutage(error.value)) await this.writeEach(group);
+    else reject(group, error.value);
   }
 
-  private async writeGroup(group: readonly Waiting<T>[]): Promise<void> {
-    try {
-      await this.write(group.map(({ value }) => value));
-      for (const { resolve } of group) resolve();
-    } catch (error) {
-      // A value that cannot be stored must not affect the others. During an outage, no value can be stored.
-      if (group.length > 1 && !isOutage(error)) for (const one of group) await this.writeGroup([one]);
-      else for (const { reject } of group) reject(error);
+  /** Writes each value alone, so that a value that cannot be stored does not affect the others. */
+  private async writeEach(group: readonly Waiting<T>[]): Promise<void> {
+    for (const [n, one] of group.entries()) {
+      const error = await this.writeGroup([one]);
+      if (!error) continue;
+      // During an outage, no value can be stored.
+      if (isOutage(error.value)) return reject(group.slice(n), error.value);
+      one.reject(error.value);
     }
   }
+
+  /** @returns the error if the group could not be stored */
+  private async writeGroup(group: readonly Waiting<T>[]): Promise<{ value: unknown } | undefined> {
+    try {
+      await this.write(group.map(({ value }) => value));
+    } catch (error) {
+      return { value: error };
+    }
+    for (const { resolve } of group) resolve();
+    return undefined;
+  }
+}
+
+function reject<T>(group: readonly Waiting<T>[], error: unknown): void {
+  for (const one of group) one.reject(error);
 }
