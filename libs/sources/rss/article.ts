@@ -4,7 +4,7 @@ import { buildItem, type ItemParts } from '../shared/item.js';
 import { cleanText } from '../shared/shape.js';
 import { cutText } from '../shared/size-limits.js';
 import type { SourceItem } from '../source.js';
-import { parseFeedDate } from './dates.js';
+import { parseDateForId, parseFeedDate } from './dates.js';
 import { present, type FeedContent, type FeedEntry, type FeedText } from './entry.js';
 import { resolveBase, resolveLink } from './links.js';
 
@@ -42,7 +42,8 @@ export function articleOf(entry: FeedEntry, place: ArticlePlace): SourceItem | u
   const publishedAt = present(entry.dates.map(parseFeedDate))[0];
   const summary = cutText(lineOf(entry.summary ?? entry.content), SUMMARY_BYTES);
   const { repeatedGuids } = place;
-  const identity = identityOf(entry, { link, title, publishedAt, summary, repeatedGuids });
+  const date = present(entry.dates.map(parseDateForId))[0];
+  const identity = identityOf(entry, { link, title, date, summary, repeatedGuids });
   if (identity === '') return undefined;
 
   const author = nameOf(entry.author) ?? nameOf(feed.author);
@@ -91,17 +92,17 @@ export function repeatedGuidsOf(entries: readonly FeedEntry[]): Set<string> {
 interface IdentityParts {
   link: string | undefined;
   title: string;
-  publishedAt: string | undefined;
+  date: string | undefined;
   summary: string;
   repeatedGuids: ReadonlySet<string>;
 }
 
 // An empty text means that the entry cannot be distinguished from others.
 function identityOf({ guid }: FeedEntry, parts: IdentityParts): string {
-  const { link, title, publishedAt, summary, repeatedGuids } = parts;
+  const { link, title, date, summary, repeatedGuids } = parts;
   if (guid !== undefined) return repeatedGuids.has(guid) ? `${guid} ${link ?? title}` : guid;
   if (link !== undefined) return link;
-  return title === '' && publishedAt === undefined ? summary : `${title} ${publishedAt ?? ''}`;
+  return title === '' && date === undefined ? summary : `${title} ${date ?? ''}`;
 }
 
 function mediaOf(entry: FeedEntry, base: string): NonNullable<ItemParts['media']> {

@@ -67,6 +67,14 @@ export function parseFeedDate(text: string): string | undefined {
   return undefined;
 }
 
+/**
+ * Like `parseFeedDate`, but reads a date that states only the month as the first day of this month. Only for ids of
+ * articles, so that they differ by month, and do not change.
+ */
+export function parseDateForId(text: string): string | undefined {
+  return parseFeedDate(text.trim().replace(/^(\d{4}-\d\d)(?=$|[T\s])/i, '$1-01'));
+}
+
 type Field = string | number | undefined;
 
 function isoOf(fields: readonly Field[], zone: string | undefined, fraction = '0'): string | undefined {

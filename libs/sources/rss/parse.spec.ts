@@ -170,6 +170,18 @@ describe('articles', () => {
     ]);
   });
 
+  it.each(['2026-03', '2026-03T00:00:00Z'])(
+    'with a title and the date %s, which has no day, are identified by the first day of the month, as in earlier versions',
+    (date) => {
+      const entry = (text: string) => `<item><title>Monthly report</title><dc:date>${text}</dc:date></item>`;
+      const { items } = parse(rss(entry(date) + entry('2026-02')));
+      const ids = ['2026-03', '2026-02'].map((month) => idOf(`Monthly report ${month}-01T00:00:00.000Z`));
+      expect(items.map(({ itemId, publishedAt }) => [itemId, publishedAt])).toEqual(
+        ids.map((id) => [id, undefined]),
+      );
+    },
+  );
+
   it('are identified by link, otherwise by title and date, otherwise by text, if they have no guid', () => {
     expect(item('<link>https://a.example/1</link><title>T</title>')?.itemId).toBe(
       idOf('https://a.example/1'),
