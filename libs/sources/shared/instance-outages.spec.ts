@@ -5,9 +5,8 @@ import { UpstreamError, type FetchContext } from '../source.js';
 const minutes = (n: number) => new Date(SPEC_NOW.getTime() + n * 60_000);
 
 /** Several reads of a search, which keep only the history of its state. */
-function reads(hosts = ['a.example', 'b.example']) {
+function reads(hosts = ['a.example', 'b.example'], history?: unknown) {
   const { http } = fakeUpstream('lemmy', () => ({}));
-  let history: unknown;
   const kept = () => (history === undefined ? {} : { history });
   /**
    * Reads the servers, of which some fail.
@@ -56,6 +55,40 @@ describe('a server that failed at earlier reads of a search', () => {
     await read(120, 55);
     await read(180, 115, ['b.example']);
     expect(await read(240, 175)).toEqual([175, 115]);
+  });
+
+  it('is not read further and further back if it fails at every other read', async () => {
+    const { read, kept } = reads();
+    const back: number[] = [];
+    for (let minute = 1; minute <= 60; minute += 1) {
+      const [, from = NaN] = await read(minute, minute - 6, minute % 2 === 0 ? ['b.example'] : []);
+      back.push(minute - from);
+    }
+    expect(Math.max(...back)).toBeLessThan(30);
+    expect(JSON.stringify(kept()).length).toBeLessThan(2_000);
+  });
+
+  it('is read from the start of an earlier outage for a watch that was last checked during that outage', async () => {
+    const { read } = reads();
+    await read(60, -5, ['b.example']);
+    await read(70, 55);
+    await read(80, 65, ['b.example']);
+    await read(90, 75);
+    expect(await read(120, 55)).toEqual([55, -5]);
+    expect(await read(130, 85)).toEqual([85, 85]);
+  });
+
+  it('is read as usual if its outage ends in the future, because our clock was set back', async () => {
+    const { read } = reads();
+    await read(10_000, 9_985, ['b.example']);
+    expect(await read(60, 45)).toEqual([45, 45]);
+  });
+
+  it('is read from the outage that an earlier version stored', async () => {
+    const outage = { from: minutes(-5).toISOString(), until: minutes(60).toISOString() };
+    const { read } = reads(undefined, { instances: { 'b.example': outage } });
+    expect(await read(120, 55)).toEqual([55, -5]);
+    expect(await read(130, 85)).toEqual([85, 85]);
   });
 
   it('is read as usual after a failed first check, because the next check begins at the time of the first check', async () => {
