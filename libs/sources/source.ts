@@ -77,6 +77,11 @@ export interface SourceConnector {
   readonly hasSearch: boolean;
   /** True if every returned item matches, because the connector returns only items of the search (ai_answers). */
   readonly matchesUpstream?: true;
+  /**
+   * True if our clock dates what the source reports (`happenedAt` of its items). Then our clock also dates its reads.
+   * Otherwise the clock that is behind dates them: ours or the upstream's.
+   */
+  readonly datesByOurClock?: true;
   /** The upstream's limits for one installation. */
   readonly budget: LaneBudget;
   /**

@@ -105,10 +105,10 @@ describe('what a read has really shown', () => {
     const watch = new FeedWatch(HOUR);
     record(watch, item(9), 10 * MINUTE);
     record(watch, item(9), 20 * MINUTE);
-    record(watch, item(12), 25 * MINUTE);
+    record(watch, item(15), 25 * MINUTE);
     record(watch, item(44), 45 * MINUTE);
     const stored = JSON.parse(JSON.stringify(watch.state)) as FeedState;
-    expect(shown(new FeedWatch(HOUR, stored), 15, 24, 25, 30, 31, 45)).toEqual([9, 9, 12, 12, 31, 45]);
+    expect(shown(new FeedWatch(HOUR, stored), 15, 24, 25, 30, 31, 45)).toEqual([9, 9, 15, 15, 31, 45]);
   });
 
   it('is everything for a feed without dates, and for the state that an older version stored', () => {
@@ -126,6 +126,27 @@ describe('what a read has really shown', () => {
     expect(shown(watch, 10, 20)).toEqual([3, 3]);
     record(watch, item(22), 25 * MINUTE, 0);
     expect(shown(watch, 10, 24, 25)).toEqual([3, 3, 25]);
+  });
+
+  it('stays known for many hours if the feed always shows items late and is read every second', () => {
+    const watch = new FeedWatch(HOUR);
+    const LATE = 30;
+    for (let second = 0; second <= 3 * 3_600; second += 1)
+      record(watch, item(second / 60 - LATE), second * 1000);
+    const short = [5, 30, 60, 120, 179].map((minute) => minute - watch.shownUntil(minute * MINUTE) / MINUTE);
+    expect(Math.min(...short)).toBeGreaterThanOrEqual(LATE - 1);
+    expect(Math.max(...short)).toBeLessThan(LATE + 10);
+  });
+
+  it('is not much earlier than the read after our clock was days ahead and was set back', () => {
+    const watch = new FeedWatch(HOUR);
+    const DAYS = 2 * 24 * 60;
+    for (const minute of [10, 20, 30]) record(watch, item(minute - 1), (DAYS + minute) * MINUTE);
+    for (let minute = 40; minute <= 600; minute += 10) {
+      expect(minute - watch.shownUntil(minute * MINUTE) / MINUTE).toBeLessThan(60);
+      record(watch, item(minute - 1), minute * MINUTE);
+    }
+    expect(shown(watch, 600)).toEqual([600]);
   });
 
   it('is never later than the read, and its state does not grow without limit', () => {

@@ -36,6 +36,11 @@ export const OVERLAP_MS = 5 * 60_000;
  * longest time without a new item that is normal for the source.
  */
 const MAX_STEP = 0.1;
+/**
+ * Stalls that begin within this time count as one. Otherwise a feed that always shows items late would have a new stall
+ * at each read. A search that was last read in such a stall is read at most this time further back than necessary.
+ */
+const JOINED_MS = OVERLAP_MS;
 /** Only the newest stalls are kept. A search that was last read in an earlier stall can miss items. */
 const MAX_STALLS = 50;
 
@@ -94,8 +99,7 @@ export class FeedWatch {
     const { kept } = this;
     const newestAt = newest ? publicationOf(newest, atMs) : sinceMs;
     if (!kept || (newest && newest.itemId !== kept.newestItemId)) {
-      const ended = this.currentStall().map(({ from, until }) => ({ from, until: Math.min(until, atMs) }));
-      const stalls = [...(kept?.stalls ?? []), ...ended].slice(-MAX_STALLS);
+      const stalls = this.stallsUntil(atMs);
       this.kept = { newestItemId: newest?.itemId ?? '', newestAt, quietMs: 0, readAt: atMs, stalls };
       return;
     }
@@ -118,6 +122,24 @@ export class FeedWatch {
     // Searches are read shortly after the feed, so the stall lasts a little longer than its last known read.
     const until = this.frozenForMs === undefined ? kept.readAt + this.maxStepMs : Infinity;
     return [{ from: kept.newestAt, until }];
+  }
+
+  /** Returns all stalls after a read that has ended the current one. */
+  private stallsUntil(atMs: number): Stall[] {
+    // After our clock was set back, the stalls would otherwise apply until the time at which it was set back.
+    const latest = atMs + this.maxStepMs;
+    const stalls = (this.kept?.stalls ?? []).map(({ from, until }) => ({
+      from,
+      until: Math.min(until, latest),
+    }));
+    for (const { from, until } of this.currentStall()) {
+      const last = stalls.at(-1);
+      const ended = { from, until: Math.min(until, atMs) };
+      if (last && from >= last.from && from - last.from < JOINED_MS)
+        last.until = Math.max(last.until, ended.until);
+      else stalls.push(ended);
+    }
+    return stalls.slice(-MAX_STALLS);
   }
 
   private get maxStepMs(): number {

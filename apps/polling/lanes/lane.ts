@@ -127,6 +127,15 @@ export class Lane {
     await this.remember(this.health.succeeded(this.clock.now(), this.budget.clockTrouble ?? ''));
   }
 
+  /**
+   * Returns a time of our clock as the clock that dates reads shows it: the upstream's clock if it is behind ours, or
+   * else our clock. See `SourceConnector.datesByOurClock`.
+   */
+  readTime(at: Date): Date {
+    const aheadMs = this.connector.datesByOurClock ? 0 : Math.min(0, this.budget.clockAheadMs);
+    return new Date(at.getTime() + aheadMs);
+  }
+
   /** See `FeedWatch.shownUntil`. */
   shownUntil(atMs: number): number {
     return this.feed.shownUntil(atMs);

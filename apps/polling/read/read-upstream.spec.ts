@@ -23,6 +23,10 @@ class Scene {
   readonly covered = new Map<string, number>();
   /** All answers, in the order of the reads. */
   readonly answers: Answer[] = [];
+  /** Called after a read has begun, before its request. */
+  beforeRequest: () => void = () => {};
+  /** The time of the read that stored the state of each search. */
+  stateAt: number | undefined;
   /** Whether each search has a second watch, which has its first check. */
   hasFirstChecks = false;
   private readonly clock = { now: () => new Date(this.realMs + this.fastMs) };
@@ -69,7 +73,10 @@ class Scene {
       this.lane,
       keys.map((key) => this.due(key)),
       this.clock,
-      async () => () => false,
+      async () => {
+        this.beforeRequest();
+        return () => false;
+      },
     ))
       for (const answered of await planned.run(planned.searches))
         for (const [key, answer] of answered.answers) {
@@ -100,8 +107,8 @@ class Scene {
       source: 'hackernews',
       criteria: create(CriteriaSchema, { market: 'global', query: 'acme' }),
       match: 'word',
-      state: {},
-      stateAt: undefined,
+      state: this.stateAt === undefined ? {} : { history: 1, mark: 1 },
+      stateAt: this.stateAt,
       failures: 0,
       minIntervalSeconds: 600,
       watches: this.hasFirstChecks ? [watch, { ...watch, coveredUntil: undefined }] : [watch],
@@ -223,6 +230,40 @@ describe('a read with a wrong clock', () => {
     },
   );
 
+  it('ends at our time if our clock dates what the source reports', async () => {
+    const scene = new Scene({ datesByOurClock: true });
+    scene.fastMs = 60 * MINUTE;
+    scene.upstream.date = () => new Date(scene.realMs);
+    expect(windowOf((await scene.read(10, 'a')).get('a'))).toEqual([-5, 70]);
+    expect(windowOf((await scene.read(20, 'a')).get('a'))).toEqual([65, 80]);
+  });
+
+  it('uses the feed as with a right clock, although our clock is hours fast', async () => {
+    const scene = new Scene({ hasFeed: true });
+    const seconds: number[] = [];
+    scene.upstream.pagesFor = (windowSeconds) => (seconds.push(windowSeconds), Infinity);
+    scene.upstream.date = () => new Date(scene.realMs);
+    scene.fastMs = 12 * 60 * MINUTE;
+    for (const minute of [10, 20, 30]) await scene.read(minute, 'a');
+    expect(seconds.slice(1)).toEqual([900, 900]);
+  });
+
+  it.each(['before', 'during'] as const)(
+    'ends at the time of the upstream if our clock was set right %s the request',
+    async (when) => {
+      const scene = new Scene();
+      const setRight = () => (scene.fastMs = 0);
+      if (when === 'before') scene.beforeRequest = setRight;
+      scene.upstream.date = () => {
+        setRight();
+        return new Date(scene.realMs);
+      };
+      scene.fastMs = 60 * MINUTE;
+      const [from, to] = windowOf((await scene.read(10, 'a')).get('a')) as number[];
+      expect([from, Math.round(to ?? NaN)]).toEqual([-5, 10]);
+    },
+  );
+
   it('ends at our time if the upstream’s clock is ahead or unknown', async () => {
     const scene = new Scene();
     scene.fastMs = -3 * MINUTE;
@@ -249,5 +290,17 @@ describe('a read with a wrong clock', () => {
     await scene.read(10, 'a');
     const ends = scene.answers.map((answer) => answer.kind === 'read' && answer.readAt.getTime());
     expect([ends.length, new Set(ends).size]).toEqual([2, 1]);
+  });
+});
+
+describe('the state of a search', () => {
+  it('is returned only to watches that the last read has served, also after our clock was set back', async () => {
+    const scene = new Scene();
+    scene.stateAt = START;
+    scene.covered.set('a', START + 60 * MINUTE);
+    await scene.read(70, 'a');
+    scene.covered.set('a', START);
+    await scene.read(80, 'a');
+    expect(scene.upstream.states).toEqual([{ history: 1 }, { history: 1, mark: 1 }]);
   });
 });

@@ -14,8 +14,9 @@ export type Answer =
       fetched: Fetched;
       state: Record<string, unknown>;
       /**
-       * The time until which the read has read: by our clock, or by the upstream's clock if ours is ahead. Otherwise the
-       * next read would begin after items that the upstream publishes between the two reads.
+       * The time until which the read has read: by our clock, or by the upstream's clock if ours is ahead (see
+       * `Lane.readTime`). Otherwise the next read would begin after items that the upstream publishes between the two
+       * reads.
        */
       readAt: Date;
       windowFrom: Date | undefined;
@@ -68,7 +69,7 @@ export function planReads(
       searchKey: search.searchKey,
       requests: connector.requestsPerSearch(search.criteria),
       feedable: search.match !== 'platform' && (connector.feed?.serves?.(search.criteria) ?? true),
-      ...windowOf(search, clock),
+      ...windowOf(lane, search, clock),
     })),
     connector.feed ? (seconds) => connector.feed?.pagesFor(seconds) ?? Infinity : undefined,
   );
@@ -213,8 +214,8 @@ async function read(
           );
     return failedRead(lane, fault, searchKey, clock);
   }
-  const { clockAheadMs } = lane.budget;
-  const readAt = new Date(context.now.getTime() + Math.min(0, clockAheadMs));
+  // Our clock can have been set back during the read.
+  const readAt = new Date(Math.min(lane.readTime(context.now).getTime(), clock.now().getTime()));
   const frozen = await lane.follow(fetched.items, readAt, searchKey === FEED ? context.since : undefined);
   if (frozen) return failedRead(lane, frozen, searchKey, clock);
   await lane.succeeded();
@@ -224,7 +225,7 @@ async function read(
     state: context.state,
     readAt,
     windowFrom: context.since,
-    clockAheadMs: Math.max(0, clockAheadMs),
+    clockAheadMs: Math.max(0, lane.budget.clockAheadMs),
   };
 }
 
@@ -248,9 +249,9 @@ function contextFor(
   const since = sinceOf(lane, search, clock);
   const { stateAt } = search;
   // If the last read did not serve one of the watches, "nothing new after the last read" would be wrong for that watch.
+  // After the clock was set back, an earlier read can have a later time.
   const remembered =
-    stateAt !== undefined &&
-    search.watches.every(({ coveredUntil }) => coveredUntil !== undefined && coveredUntil >= stateAt);
+    stateAt !== undefined && search.watches.every(({ coveredUntil }) => coveredUntil === stateAt);
   return {
     http: lane.http,
     match: search.match,

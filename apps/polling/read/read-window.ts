@@ -11,7 +11,7 @@ export function sinceOf(lane: Lane, search: DueSearch, clock: Clock): Date | und
   const coveredUntil = coveredUntilOf(search);
   if (coveredUntil === undefined) return undefined;
   // The clock can have been set back since the last read.
-  const until = Math.min(lane.shownUntil(coveredUntil), clock.now().getTime());
+  const until = Math.min(lane.shownUntil(coveredUntil), lane.readTime(clock.now()).getTime());
   return new Date(until - OVERLAP_MS);
 }
 
@@ -29,9 +29,10 @@ function coveredUntilOf({ watches }: DueSearch): number | undefined {
  * Returns the length of the period that the search must read. Stalls of the feed do not count: while a feed shows
  * nothing new, reading it further back needs no more requests.
  */
-export function windowOf(search: DueSearch, clock: Clock): { windowSeconds?: number } {
+export function windowOf(lane: Lane, search: DueSearch, clock: Clock): { windowSeconds?: number } {
   const until = coveredUntilOf(search);
-  return until === undefined ? {} : { windowSeconds: (clock.now().getTime() - until + OVERLAP_MS) / 1000 };
+  if (until === undefined) return {};
+  return { windowSeconds: (lane.readTime(clock.now()).getTime() - until + OVERLAP_MS) / 1000 };
 }
 
 /** Returns the earliest of the times from which searches must be read. */

@@ -190,6 +190,10 @@ export class Upstream {
   hasFeed = false;
   /** Number of requests of a read of the feed. */
   feedPages = 0;
+  /** Returns the number of requests to read so many seconds of the feed. */
+  pagesFor: (windowSeconds: number) => number = () => this.feedPages;
+  /** Whether our clock dates what the source reports. */
+  datesByOurClock = false;
   /** After this many seconds without a new item, the feed counts as frozen. */
   quietSeconds = 3_600;
   /** False: the source has no search, so only whole words are matched. */
@@ -245,9 +249,10 @@ export class Upstream {
       }),
       requestsPerSearch: () => 1,
       ...(this.unitsPerCheck && { unitsPerCheck: this.unitsPerCheck }),
+      ...(this.datesByOurClock && { datesByOurClock: true as const }),
       ...(this.hasFeed && {
         feed: {
-          pagesFor: () => this.feedPages,
+          pagesFor: (windowSeconds) => this.pagesFor(windowSeconds),
           quietSeconds: this.quietSeconds,
           read: (since) =>
             Promise.resolve({

@@ -28,6 +28,7 @@ export function createAiAnswersConnector(settings: AiAnswersSettings): SourceCon
     filterKeys: ['prompt', 'brands', 'brand_domains', 'engines'],
     commonGrid: false,
     hasSearch: true,
+    datesByOurClock: true,
     // All items belong to the search, even an item that reports that a brand is no longer in the answer.
     matchesUpstream: true,
     budget: {

@@ -152,6 +152,12 @@ function describeItems(source: ContractCase, read: Read): void {
     }
   });
 
+  it('our clock dates the reads exactly if it dates the items', async () => {
+    const { fetched } = await read((request) => source.serve(postsOf(3), request));
+    const datesItems = fetched.items.some(({ happenedAt }) => happenedAt !== undefined);
+    expect(source.create().datesByOurClock ?? false).toBe(datesItems);
+  });
+
   it('the same answer results in the same items', async () => {
     const first = await read((request) => source.serve(postsOf(3), request));
     const second = await read((request) => source.serve(postsOf(3), request));

@@ -25,6 +25,7 @@ export function createVintedConnector(): SourceConnector {
     filterKeys: ['brand_ids', 'size_ids', 'catalog_ids', 'color_ids', 'status_ids'],
     commonGrid: false,
     hasSearch: true,
+    datesByOurClock: true,
     // Vinted documents no limit, but answers 403 and 429 to faster requests.
     budget: { requestsPerMinute: 20, concurrency: 1, backoff: 'lane' },
     checkCriteria: faultsOf,
