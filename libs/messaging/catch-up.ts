@@ -66,7 +66,11 @@ export async function* batchesOf(
   if (batch.length > 0) yield batch;
 }
 
-/** Returns the parts of a delivered message that handlers of consumers with `appliedUpTo` read. */
-function asDelivered({ subject, seq, data, header }: StoredMsg): JsMsg {
-  return { subject, seq, data, headers: header } as JsMsg;
+/**
+ * Returns the parts of a delivered message that handlers of consumers with `appliedUpTo` read. The headers are left out,
+ * because they name the predecessor. The messages come in the order of the stream, so a predecessor that was not handled
+ * is no longer in the stream.
+ */
+function asDelivered({ subject, seq, data }: StoredMsg): JsMsg {
+  return { subject, seq, data } as JsMsg;
 }

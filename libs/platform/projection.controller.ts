@@ -1,6 +1,6 @@
 import type { JsMsg } from '@nats-io/jetstream';
 import { Controller, Inject, mixin, type OnModuleInit, type Type } from '@nestjs/common';
-import type { Bus, Outcome } from '#messaging';
+import { getMessage, type Bus, type Outcome } from '#messaging';
 import type { Database } from '#postgres';
 import { appliedUpTo, applyBatch, bringToVersion, consumerOf, type Projection } from '#projections';
 import type { Logger } from '#telemetry';
@@ -26,7 +26,10 @@ export function projectionController(projection: Projection): Type {
 
     @ConsumerPattern(consumer)
     apply(batch: readonly JsMsg[]): Promise<Outcome[]> {
-      return applyBatch(this.database, projection, batch);
+      return applyBatch(this.database, projection, batch, async (subject, seq) => {
+        const first = await getMessage(this.bus, projection.stream, { seq: seq + 1, next_by_subj: subject });
+        return first?.seq;
+      });
     }
 
     @AppliedUpTo(consumer)
