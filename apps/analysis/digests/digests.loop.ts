@@ -9,10 +9,19 @@ import { duePeriod, turnAfter, type DigestTurn } from '../domain/digest-turn.js'
 import { EventsProgress } from '../projection-progress.js';
 import { DigestAssembly, rangeOf, type DueTurn } from './digest-assembly.js';
 import { haveItems } from './digest-items.js';
-import { updateTimeZones, claimDueTurns, saveTurns } from './digest-turns.js';
+import {
+  claimDueTurns,
+  keywordsToSync,
+  saveTurns,
+  syncWithChannels,
+  updateTimeZones,
+} from './digest-turns.js';
+import { planMissingTurns } from './missing-turns.js';
 
 const PAUSE_MS = 1000;
 const ZONES_MS = 30_000;
+/** After a crash, changes of channels that waited for the result of a claim are made within this time. */
+const CHANNELS_MS = 30_000;
 const PRUNE_MS = 3_600_000;
 /**
  * A brief or a report can take seconds, and with a language model a minute or more. So briefs and reports are claimed
@@ -30,6 +39,7 @@ const CLAIMS: readonly {
   { modes: ['hourly', 'daily'], turns: 250, groupSize: 25, concurrency: 2 },
   { modes: ['daily_brief', 'weekly_report'], turns: 100, groupSize: 1, concurrency: 2 },
 ];
+const PLAN_MS = 10 * 60_000;
 const BEGIN_WITHIN_MS = 20_000;
 /** One statement deletes at most this many rows, so that it locks rows only for a moment. */
 const ROWS_PER_STATEMENT = 5_000;
@@ -62,6 +72,12 @@ export class DigestsLoop implements Loop {
       ),
       repeat(ZONES_MS, 'adapting digests to time zones', () =>
         updateTimeZones(database, systemClock.now().getTime()),
+      ),
+      repeat(PLAN_MS, 'planning missing digests', async () =>
+        planMissingTurns(database, await progress.lastSeq(), systemClock.now().getTime()),
+      ),
+      repeat(CHANNELS_MS, 'adapting digests to channels', () =>
+        this.changeChannels(systemClock.now().getTime()),
       ),
       repeat(PRUNE_MS, 'deleting old items of digests', () => this.prune()),
     ];
@@ -113,9 +129,20 @@ export class DigestsLoop implements Loop {
       ...empty.map(({ turn, appliedSeq }) => turnAfter(turn, duePeriod(turn, appliedSeq, now))),
       ...assembled.flat(),
     ]);
+    await this.changeChannels(
+      now,
+      turns.map(({ keywordId }) => keywordId),
+    );
     // If all turns must wait for stored items, the loop pauses. Otherwise it would claim the same turns again
     // immediately.
     return turns.length === max && due.length > 0;
+  }
+
+  /** Makes the changes of channels that waited for the result of a claim. */
+  private async changeChannels(now: number, among?: readonly string[]): Promise<void> {
+    const keywordIds = await keywordsToSync(this.database, among);
+    if (keywordIds.length > 0)
+      await syncWithChannels(this.database, keywordIds, await this.progress.lastSeq(), now);
   }
 
   /**

@@ -5,6 +5,13 @@ import type { Projection } from '#projections';
 import { savePending, type PendingDelivery } from '../attempts/pending-deliveries.js';
 import { channelEndpoint, type ChannelKind } from '../channels/channel.js';
 import { addressTargetId } from '../channels/channels.js';
+import { GIVE_UP_AFTER_MS } from '../domain/retry-schedule.js';
+
+/**
+ * Older digests get no delivery. After a loss of Postgres, DIGESTS is read from its beginning, and the digests of 90 days
+ * would be sent again. A delivery is given up after the same time.
+ */
+const MAX_AGE_MS = GIVE_UP_AFTER_MS;
 
 /**
  * Creates the deliveries of each digest exactly once: the rows and the position in DIGESTS are stored in one
@@ -15,10 +22,11 @@ export const digestDeliveriesProjection: Projection = {
   name: 'digest-deliveries-v1',
   stream: 'DIGESTS',
   async apply(tx, messages) {
-    const digests = messages.map(({ data, cause }) => ({
-      digest: fromBinary(DigestAssembledSchema, data),
-      cause,
-    }));
+    const oldest = Date.now() - MAX_AGE_MS;
+    const digests = messages
+      .map(({ data, cause }) => ({ digest: fromBinary(DigestAssembledSchema, data), cause }))
+      .filter(({ digest }) => Date.parse(digest.assembledAt) > oldest);
+    if (digests.length === 0) return;
     const targets = await targetsOf(
       tx,
       digests.map(({ digest }) => digest.channelId),

@@ -1,0 +1,39 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { DigestAssembledSchema } from '#contracts';
+import { isoOf, newId } from '#kernel';
+import { applyInOrder } from '#projections';
+import { openSpecDatabase, type SpecDatabase } from '#testing';
+import { digestDeliveriesProjection } from './digest-deliveries.projection.js';
+
+const HOUR_MS = 3_600_000;
+let spec: SpecDatabase;
+beforeAll(async () => (spec = await openSpecDatabase()));
+afterAll(() => spec?.drop());
+
+it('a digest that is older than two days gets no delivery, so that old digests are not sent again after a loss of Postgres', async () => {
+  const [accountId, keywordId, channelId] = [newId(), newId(), newId()];
+  await spec.database.query(
+    `INSERT INTO channels (channel_id, account_id, kind, name, state, config, addresses, created_at, updated_at)
+     VALUES ($1, $2, 'slack', 'alerts', 'active', '{}', '{}', now(), now())`,
+    [channelId, accountId],
+  );
+  const digests = [49, 47].map((hours) => ({
+    digestId: newId(),
+    ...{ accountId, keywordId, channelId },
+    assembledAt: isoOf(Date.now() - hours * HOUR_MS),
+  }));
+  await spec.database.transaction((tx) =>
+    applyInOrder(
+      tx,
+      digestDeliveriesProjection,
+      digests.map((digest, n) => ({
+        subject: `digests.${n}`,
+        seq: n + 1,
+        predecessor: 0,
+        data: toBinary(DigestAssembledSchema, create(DigestAssembledSchema, digest)),
+      })),
+    ),
+  );
+  const rows = await spec.database.query<{ event_id: string }[]>('SELECT event_id FROM pending_deliveries');
+  expect(rows.map((row) => row.event_id)).toEqual([digests[1]?.digestId]);
+});
