@@ -1,5 +1,5 @@
 import { attemptsIn } from '#contracts';
-import { newId } from '#kernel';
+import { isoOf, newId } from '#kernel';
 import { attemptMessages, type Recorded } from './attempt-messages.js';
 import type { Addressed } from './delivery.js';
 
@@ -70,5 +70,16 @@ describe('the messages of ATTEMPTS', () => {
     expect(groups.flat().map(({ eventId }) => eventId)).toEqual(
       recorded.map(({ delivery }) => delivery.eventId),
     );
+  });
+
+  it('name the creation of the delivery, except the first attempt at a webhook, which is made immediately', () => {
+    const webhook = attempted(newId());
+    const channel: Recorded<Addressed> = {
+      ...webhook,
+      delivery: { ...webhook.delivery, channelKind: 'slack', firstAt: webhook.at - 60_000 },
+    };
+    const firstAtOf = (one: Recorded<Addressed>) =>
+      messagesOf([one]).flatMap(({ data }) => attemptsIn(data).map(({ firstAt }) => firstAt))[0];
+    expect([webhook, channel].map(firstAtOf)).toEqual(['', isoOf(channel.delivery.firstAt)]);
   });
 });

@@ -84,7 +84,17 @@ function attemptOf(
   number: number,
   endpoint: string,
 ): WrittenAttempt {
-  const { eventId, target, accountId, watchId, keywordId, source, firstAt, pending } = delivery;
+  const {
+    eventId,
+    target,
+    accountId,
+    watchId,
+    keywordId,
+    source,
+    firstAt,
+    pending,
+    channelKind = '',
+  } = delivery;
   // All fields are in one literal, because this code runs for each delivery, and merging objects costs several times as
   // much.
   return {
@@ -105,10 +115,10 @@ function attemptOf(
     targetKind: target.kind,
     targetId: target.id,
     // Empty means the same time as `at`. A delivery can wait before attempt 1, for example after a 429 of a channel. Then
-    // `firstAt` is earlier than `at`.
-    firstAt: number === 1 && !pending ? '' : isoOf(firstAt),
+    // `firstAt` is earlier than `at`. For channels it is always earlier, because it is the time of the event.
+    firstAt: number === 1 && !pending && channelKind === '' ? '' : isoOf(firstAt),
     channelId: channelIdIn(delivery.endpoint) ?? '',
-    channelKind: delivery.channelKind ?? '',
+    channelKind,
   };
 }
 

@@ -36,7 +36,8 @@ export interface Addressed extends DeliveryKey {
   /** Present only if the target is a channel that still exists. */
   channelKind?: ChannelKind | undefined;
   /**
-   * When the delivery was created, in ms. The first attempt is made at this time, or later if the delivery has to wait.
+   * When the delivery was created, in ms; for the message of an event to a channel, when the stream stored the event
+   * (`StreamTimes`). The first attempt is made at this time, or later if the delivery has to wait.
    */
   firstAt: number;
   /** True while `pending_deliveries` has a row for this delivery. */

@@ -8,14 +8,17 @@ import { recipientsOf } from '../channels/recipients.js';
 import { skipReasonOf } from '../channels/skip-reason.js';
 import type { ReadEvent } from '../wire/pushed-event.reader.js';
 import { DISABLED } from './claims.js';
-import type { Delivery, GivenUp } from './delivery.js';
-import { crowdedAddresses } from './pending-deliveries.js';
+import { keyOf, type Addressed, type Delivery, type GivenUp } from './delivery.js';
+import { crowdedAddresses, waitingOf } from './pending-deliveries.js';
+import { StreamTimes, type Stored } from './stream-times.js';
 import { addressKey, Targets, type Webhook } from './targets.js';
 
-/** An event, and the trace context (`traceparent`) of its message. */
-export interface CausedEvent {
+/** An event and its message: when it was stored, and its trace context (`traceparent`). */
+export interface CausedEvent extends Stored {
   event: ReadEvent;
   cause: string | undefined;
+  /** True if it is possible that the event was handled before, wholly or in part. */
+  isRepeated: boolean;
 }
 
 /** The deliveries of a batch of events. */
@@ -40,8 +43,7 @@ interface ToChannel extends CausedEvent {
 /** Finds the targets of events: the webhook of the watch or keyword, and channels. */
 @Injectable()
 export class FirstDeliveries {
-  /** `firstAt` of the last delivery to a channel. */
-  private lastAt = 0;
+  private readonly times = new StreamTimes();
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
@@ -50,12 +52,19 @@ export class FirstDeliveries {
     private readonly pace: ChannelPace,
   ) {}
 
+  /** Leaves out deliveries that are already in `pending_deliveries`: the retry loop makes their attempts. */
   async of(events: readonly CausedEvent[]): Promise<NewDeliveries> {
-    const [toWebhooks, toChannels] = await Promise.all([this.toWebhooks(events), this.toChannels(events)]);
+    const repeated = events.filter(({ isRepeated }) => isRepeated).map(({ event }) => event.eventId);
+    const [toWebhooks, toChannels, waiting] = await Promise.all([
+      this.toWebhooks(events),
+      this.toChannels(events),
+      waitingOf(this.database, repeated),
+    ]);
+    const isNew = (delivery: Addressed) => waiting.size === 0 || !waiting.has(keyOf(delivery));
     return {
-      deliveries: [...toWebhooks.deliveries, ...toChannels.deliveries],
-      paced: toChannels.paced,
-      unsent: [...toWebhooks.unsent, ...toChannels.unsent],
+      deliveries: [...toWebhooks.deliveries, ...toChannels.deliveries].filter(isNew),
+      paced: toChannels.paced.filter(isNew),
+      unsent: [...toWebhooks.unsent, ...toChannels.unsent].filter(isNew),
     };
   }
 
@@ -92,12 +101,10 @@ export class FirstDeliveries {
       const known = endpoints.get(key);
       if (!known) continue;
       const now = Date.now();
-      // Messages that wait for their first attempt are sent in the order of `firstAt`, so this replica gives no two
-      // messages the same time.
-      this.lastAt = Math.max(now, this.lastAt + 1);
       const delivery: Delivery = {
         ...unaddressed(caused),
-        firstAt: this.lastAt,
+        // Messages that wait for their first attempt are sent in the order of `firstAt`.
+        firstAt: this.times.of(key, caused),
         target: { kind: 'channel', id: targetId },
         endpoint,
         channelKind,
@@ -183,7 +190,6 @@ function unaddressed({ event, cause }: CausedEvent) {
   return {
     ...{ eventId, accountId, watchId, keywordId, source, body, cause },
     attempts: 0,
-    firstAt: Date.now(),
     pending: false,
   };
 }

@@ -91,6 +91,19 @@ export async function waitingFor(tx: Tx, replayId: string): Promise<Addressed[]>
   return rows.map(addressedOf);
 }
 
+/** Returns the keys (`keyOf`) of the pending deliveries of these events. Without events, asks nothing. */
+export async function waitingOf(
+  database: Database,
+  eventIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (eventIds.length === 0) return new Set();
+  const rows: Row[] = await database.query(
+    `SELECT ${COLUMNS} FROM pending_deliveries p WHERE p.event_id = ANY ($1)`,
+    [eventIds],
+  );
+  return new Set(rows.map((row) => keyOf(addressedOf(row))));
+}
+
 /** Returns the keys (`addressKey`) of the addresses at which messages wait for their first attempt. */
 export async function crowdedAddresses(
   database: Database,

@@ -44,6 +44,8 @@ export class ChannelDecisions implements ChannelFaults {
   /**
    * @param commandOf the command, or a function that returns it. The function is called under the account's lock, but
    *   not if the command id is repeated
+   * @param onRepetition called after the transaction if the command id is repeated: the transaction that decided can
+   *   have failed after the append, and then nothing of what `commandOf` wrote was stored
    * @returns the state after the command
    * @throws Refusal (see `decide` in domain/channel.ts, and `execute`)
    * @throws Outage as `execute` does
@@ -52,15 +54,24 @@ export class ChannelDecisions implements ChannelFaults {
     { accountId, channelId }: ChannelRef,
     commandId: string,
     commandOf: ChannelCommand | ((tx: Tx) => Promise<ChannelCommand>),
+    onRepetition?: () => Promise<void>,
   ): Promise<ChannelState> {
-    return execute(this.database, this.store, {
+    let isRepetition = true;
+    const state = await execute(this.database, this.store, {
       aggregate: channels,
       projection: channelsProjection,
       accountId,
       subjectTokens: [channelId],
       commandId,
-      decide: async (state, tx) =>
-        decide(typeof commandOf === 'function' ? await commandOf(tx) : commandOf, state),
+      // Begins each attempt. An attempt can decide and then conflict, and the next attempt finds the repetition.
+      read: () => {
+        isRepetition = true;
+        return Promise.resolve(undefined);
+      },
+      decide: async (before, tx) => {
+        isRepetition = false;
+        return decide(typeof commandOf === 'function' ? await commandOf(tx) : commandOf, before);
+      },
       decisionOf: (events) =>
         create(ChannelDecisionSchema, {
           commandId,
@@ -70,6 +81,8 @@ export class ChannelDecisions implements ChannelFaults {
           events,
         }),
     });
+    if (isRepetition) await onRepetition?.();
+    return state;
   }
 
   /**

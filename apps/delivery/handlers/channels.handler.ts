@@ -1,5 +1,5 @@
 import { create } from '@bufbuild/protobuf';
-import { Controller } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import {
   AnsweredAddressSchema,
   DoneSchema,
@@ -12,30 +12,33 @@ import {
 } from '#contracts';
 import { Refusal } from '#kernel';
 import { COMMANDS } from '#messaging';
-import type { Tx } from '#postgres';
+import { DATABASE } from '#platform';
+import type { Database, Tx } from '#postgres';
 import { CommandPattern } from '#transport';
 import { ChannelDecisions } from '../channels/channel-decisions.js';
-import { askOwners } from '../channels/verifications.js';
+import { askMissedOwners, askOwners } from '../channels/verifications.js';
 
 /** Executes the commands on channels. */
 @Controller()
 export class ChannelsHandler {
-  constructor(private readonly decisions: ChannelDecisions) {}
+  constructor(
+    private readonly decisions: ChannelDecisions,
+    @Inject(DATABASE) private readonly database: Database,
+  ) {}
 
   /** Creates a channel. If its kind is email, asks the owners of the addresses for consent. */
   @CommandPattern(COMMANDS.createChannel)
   async create({ commandId, accountId, kind, name, config }: CreateChannel) {
     const channel = { accountId, channelId: commandId };
-    await this.decisions.run(channel, commandId, async (tx) => {
-      await askOwners(tx, channel, config?.to ?? [], commandId);
-      return {
-        kind: 'create',
-        channelKind: kind,
-        name,
-        config,
-        existing: await countChannels(tx, accountId),
-      };
-    });
+    const addresses = config?.to ?? [];
+    const decide = async (tx: Tx) => {
+      await askOwners(tx, channel, addresses, commandId);
+      const existing = await countChannels(tx, accountId);
+      return { kind: 'create', channelKind: kind, name, config, existing } as const;
+    };
+    await this.decisions.run(channel, commandId, decide, () =>
+      askMissedOwners(this.database, channel, addresses, commandId),
+    );
     return create(MadeSchema, { id: commandId });
   }
 
@@ -47,12 +50,16 @@ export class ChannelsHandler {
   async change({ commandId, accountId, channelId, name, config }: ChangeChannel) {
     const channel = { accountId, channelId };
     if (config) await this.decisions.forgetFailures(channel);
-    await this.decisions.run(channel, commandId, async (tx) => {
+    const addresses = config?.to ?? [];
+    const decide = async (tx: Tx) => {
       const asked = await askedAddresses(tx, channelId);
-      const added = (config?.to ?? []).filter((address) => !asked.includes(address));
+      const added = addresses.filter((address) => !asked.includes(address));
       await askOwners(tx, channel, added, commandId);
-      return { kind: 'change', name, config };
-    });
+      return { kind: 'change', name, config } as const;
+    };
+    await this.decisions.run(channel, commandId, decide, () =>
+      askMissedOwners(this.database, channel, addresses, commandId),
+    );
     return create(DoneSchema);
   }
 

@@ -30,13 +30,17 @@ const queues = new EndpointQueues(({ eventId }, callback) => {
   callbacks.set(eventId, callback);
   if (quickIds.has(eventId)) queueMicrotask(() => answer(eventId));
 }, 10);
+/** The ids of events that the handler has marked as repeated. */
+const repeatedIds: string[] = [];
 const first = {
-  of: (events: readonly CausedEvent[]) =>
-    Promise.resolve({
+  of: (events: readonly CausedEvent[]) => {
+    repeatedIds.push(...events.filter((one) => one.isRepeated).map(({ event }) => event.eventId));
+    return Promise.resolve({
       deliveries: events.map(({ event }) => deliveryOf(event.eventId)),
       paced: [],
       unsent: [],
-    }),
+    });
+  },
 };
 const recorder = {
   giveUp: () => Promise.resolve(),
@@ -57,6 +61,7 @@ const handler = new EventsHandler(
 
 const messageOf = (eventId: string) => ({
   data: toBinary(EventSchema, create(EventSchema, { eventId, push: true })),
+  ...{ seq: 1, time: new Date(), redelivered: false },
 });
 let endpointOf = (eventId: string) => eventId;
 const deliveryOf = (eventId: string): Delivery => ({
@@ -71,6 +76,7 @@ const resultOf = (eventId: string): AttemptResult => ({
 beforeEach(() => {
   callbacks.clear();
   recorded.length = 0;
+  repeatedIds.length = 0;
   isHeld = false;
   isBroken = false;
 });
@@ -116,5 +122,16 @@ describe('a batch of events', () => {
     await expect(handled).rejects.toThrow('the store is down');
     for (const id of [...callbacks.keys()]) answer(id);
     expect(callbacks.size).toBe(4);
+  });
+
+  it('marks the events that it gets again: after a failure, or because the server delivers them again', async () => {
+    const ids = [quickId(), quickId()];
+    const [failed, redelivered] = ids.map(messageOf);
+    isBroken = true;
+    await expect(handler.handle([failed!])).rejects.toThrow('the store is down');
+    expect(repeatedIds).toEqual([]);
+    isBroken = false;
+    await handler.handle([failed!, { ...redelivered!, redelivered: true }, messageOf(quickId())]);
+    expect(repeatedIds).toEqual(ids);
   });
 });

@@ -1,6 +1,7 @@
+import type { JsMsg } from '@nats-io/jetstream';
 import { Controller, Inject } from '@nestjs/common';
 import { within } from '#kernel';
-import { done, later, type Later, type Outcome } from '#messaging';
+import { done, later, wasHandledBefore, type Later, type Outcome } from '#messaging';
 import { DATABASE, LOG } from '#platform';
 import type { Database } from '#postgres';
 import { causeOf, type Logger } from '#telemetry';
@@ -25,6 +26,9 @@ const UNDER_WAY_MS = 15_000;
 /** A mail for which no connection was free waits this long before its next attempt. */
 const NO_ROOM_MS = 1000;
 
+/** The parts of a message that the handler needs. */
+type EventMessage = Pick<JsMsg, 'data' | 'seq' | 'time' | 'redelivered'> & Partial<Pick<JsMsg, 'headers'>>;
+
 /**
  * Makes the first attempt of each event, directly from the stream. Deliveries that cannot be attempted immediately are
  * stored in `pending_deliveries`, and the retry loop attempts them.
@@ -32,6 +36,8 @@ const NO_ROOM_MS = 1000;
 @Controller()
 export class EventsHandler {
   private readonly stragglers = new Set<Promise<void>>();
+  /** After a failure, the handler gets the same messages again. */
+  private readonly handled = new WeakSet<EventMessage>();
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
@@ -52,11 +58,15 @@ export class EventsHandler {
   // begin at least 10 ms apart. Otherwise, while the events of a check arrive, most batches would have one or two
   // events.
   @ConsumerPattern({ stream: 'EVENTS', name: 'delivery', batchSize: 375, batchesAtOnce: 3, everyMs: 10 })
-  async handle(batch: readonly { data: Uint8Array }[]): Promise<(Outcome | Later)[]> {
+  async handle(batch: readonly EventMessage[]): Promise<(Outcome | Later)[]> {
     const events = batch.map((message) => ({
       event: readPushedEvent(message.data),
       cause: causeOf(message),
+      seq: message.seq,
+      storedAt: message.time.getTime(),
+      isRepeated: wasHandledBefore(message) || this.handled.has(message),
     }));
+    for (const message of batch) this.handled.add(message);
     const delivered = events.filter(({ event }) => mayBeDelivered(event));
     if (delivered.length === 0) return batch.map(() => done);
     const { late, attempts } = await this.deliver(await this.first.of(delivered));
