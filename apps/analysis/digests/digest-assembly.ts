@@ -26,7 +26,7 @@ import {
 } from '../domain/digest-turn.js';
 import { knownWatches } from '../readmodels/check-sink.js';
 import { digestItems, type DigestItems, type ItemRange } from './digest-items.js';
-import type { ClaimedTurn } from './digest-turns.js';
+import { stillWanted, type ClaimedTurn } from './digest-turns.js';
 import { WeeklyFigures } from './weekly-figures.js';
 
 /**
@@ -72,12 +72,17 @@ export class DigestAssembly {
     const facts = await Promise.allSettled(
       planned.map(({ turn, period }, n) => this.factOf(turn, period, items[n]!, now)),
     );
-    // Assembling can take more than a minute. If a keyword is purged meanwhile, no digest of it is stored.
-    const before = await this.existing(planned);
+    // Assembling can take more than a minute. If the keyword is purged or the channel loses the mode meanwhile, no digest
+    // is stored.
+    const wanted = await stillWanted(
+      this.database,
+      planned.map(({ turn }) => turn),
+    );
     const after = await Promise.allSettled(
       planned.map(async ({ turn, period }, n) => {
+        if (!wanted.has(turn)) return this.endOf(turn);
         const fact = valueOf(facts[n]!);
-        return fact && before.has(turn.keywordId) ? this.append(turn, period, fact) : turnAfter(turn, period);
+        return fact ? this.append(turn, period, fact) : turnAfter(turn, period);
       }),
     );
     failpoint('digests-after-append-before-turn');
@@ -146,6 +151,16 @@ export class DigestAssembly {
       turn,
       fact && { seq, periodTo: Date.parse(fact.periodTo), cutSeq: Number(fact.cutSequence) },
     );
+  }
+
+  /**
+   * Returns a turn that gets no more digests, after its last stored digest. If the mode of the channel has changed, the
+   * new mode begins there.
+   */
+  private async endOf(turn: DigestTurn): Promise<DigestTurn> {
+    const subject = digestSubject(turn);
+    const hasNewer = (await this.store.lastSeq('DIGESTS', subject)) > turn.digestSeq;
+    return hasNewer ? this.continueAfterStored(turn, subject) : turn;
   }
 
   private async digestOf(

@@ -30,7 +30,8 @@ const IS_TURN = 't.keyword_id = n.keyword_id AND t.channel_id = n.channel_id AND
  * Creates and deletes turns, so that they agree with the channels of the keywords. The first digest of a new channel
  * contains only items that are found from now on. If the mode of a channel changes, the first digest of the new mode
  * also contains the items that wait for the old mode. A removed channel gets no more digests. Retired and purged
- * keywords have no turns.
+ * keywords have no turns. If a turn that must be deleted is claimed, its channel does not change until a later call
+ * (`keywordsToSync`).
  * @param lastSeq the last sequence of EVENTS
  */
 export async function syncWithChannels(
@@ -63,24 +64,36 @@ async function sync(tx: Tx, keywordIds: readonly string[], lastSeq: number, now:
        WHERE k.keyword_id = ANY ($1) AND k.state <> 'retired' AND c->>'mode' = ANY ($2)`,
     [keywordIds, DIGEST_MODES],
   );
-  // If a channel loses several modes, the turn with the lowest sequence is used, so that no waiting item is lost.
-  const removed: Pick<Row, 'keyword_id' | 'channel_id' | 'period_from' | 'after_seq'>[] = await tx.query(
-    `WITH removed AS (
-       DELETE FROM digest_turns t WHERE keyword_id = ANY ($1) AND NOT EXISTS (
-         SELECT 1 FROM jsonb_to_recordset($2) AS n (keyword_id uuid, channel_id uuid, mode text) WHERE ${IS_TURN})
-       RETURNING keyword_id, channel_id, period_from, after_seq)
-     SELECT DISTINCT ON (keyword_id, channel_id) * FROM removed ORDER BY keyword_id, channel_id, after_seq`,
+  const unwanted: (Pick<Row, 'keyword_id' | 'channel_id' | 'mode' | 'period_from' | 'after_seq'> & {
+    is_claimed: boolean;
+  })[] = await tx.query(
+    `SELECT keyword_id, channel_id, mode, period_from, after_seq, claimed_until <> '-infinity' AS is_claimed
+     FROM digest_turns t WHERE keyword_id = ANY ($1) AND NOT EXISTS (
+       SELECT 1 FROM jsonb_to_recordset($2) AS n (keyword_id uuid, channel_id uuid, mode text) WHERE ${IS_TURN})
+     ORDER BY keyword_id, channel_id, mode FOR UPDATE`,
     [keywordIds, JSON.stringify(wanted)],
   );
-  const replaced = new Map(removed.map((one) => [`${one.keyword_id} ${one.channel_id}`, one]));
-  const turns = wanted.map((one) => ({
-    ...one,
-    ...(replaced.get(`${one.keyword_id} ${one.channel_id}`) ?? {
-      period_from: new Date(now),
-      after_seq: lastSeq,
-    }),
-    due_at: new Date(nextDue(one.mode, one.timezone, now)),
-  }));
+  // The digest of a claimed turn can be stored already, also if the replica has crashed since then. The new mode would
+  // repeat its items. So the change of the channel waits until the claim has a result.
+  const waiting = new Set(unwanted.filter((one) => one.is_claimed).map(channelOf));
+  const removed = unwanted.filter((one) => !waiting.has(channelOf(one)));
+  await tx.query(
+    `DELETE FROM digest_turns t
+     USING jsonb_to_recordset($1) AS n (keyword_id uuid, channel_id uuid, mode text) WHERE ${IS_TURN}`,
+    [JSON.stringify(removed)],
+  );
+  // If a channel loses several modes, the turn with the lowest sequence is used, so that no waiting item is lost.
+  const replaced = new Map(
+    removed.sort((a, b) => b.after_seq - a.after_seq).map((one) => [channelOf(one), one]),
+  );
+  const turns = wanted
+    .filter((one) => !waiting.has(channelOf(one)))
+    .map((one) => ({
+      ...one,
+      period_from: replaced.get(channelOf(one))?.period_from ?? new Date(now),
+      after_seq: replaced.get(channelOf(one))?.after_seq ?? lastSeq,
+      due_at: new Date(nextDue(one.mode, one.timezone, now)),
+    }));
   await tx.query(
     `INSERT INTO digest_turns (keyword_id, channel_id, mode, account_id, timezone, period_from, after_seq, due_at)
      SELECT n.keyword_id, n.channel_id, n.mode, n.account_id, n.timezone, n.period_from, n.after_seq, n.due_at
@@ -88,6 +101,46 @@ async function sync(tx: Tx, keywordIds: readonly string[], lastSeq: number, now:
        period_from timestamptz, after_seq bigint, due_at timestamptz) ON CONFLICT DO NOTHING`,
     [JSON.stringify(turns)],
   );
+}
+
+function channelOf({ keyword_id: keywordId, channel_id: channelId }: Pick<Row, 'keyword_id' | 'channel_id'>) {
+  return `${keywordId} ${channelId}`;
+}
+
+/** The condition that keyword `k` still sends the digests of a turn `t`. */
+const IS_WANTED = `k.keyword_id = t.keyword_id AND k.state <> 'retired' AND EXISTS (
+  SELECT 1 FROM jsonb_array_elements(COALESCE(k.definition->'channels', '[]')) AS c
+  WHERE (c->>'channelId')::uuid = t.channel_id AND c->>'mode' = t.mode)`;
+
+/** Returns the turns whose keyword still sends digests to the channel in the mode of the turn. */
+export async function stillWanted<T extends DigestTurn>(
+  database: Database,
+  turns: readonly T[],
+): Promise<ReadonlySet<T>> {
+  const rows: { n: number }[] = await database.query(
+    `SELECT t.n::int FROM unnest($1::uuid[], $2::uuid[], $3::text[])
+       WITH ORDINALITY AS t (keyword_id, channel_id, mode, n) JOIN keywords k ON ${IS_WANTED}`,
+    [
+      turns.map(({ keywordId }) => keywordId),
+      turns.map(({ channelId }) => channelId),
+      turns.map(({ mode }) => mode),
+    ],
+  );
+  return new Set(rows.map(({ n }) => turns[n - 1]!));
+}
+
+/**
+ * Returns the keywords whose changes had to wait for the result of a claim, and can now be made by `syncWithChannels`.
+ * @param among only these keywords; without it, all keywords
+ */
+export async function keywordsToSync(database: Database, among?: readonly string[]): Promise<string[]> {
+  const rows: Pick<Row, 'keyword_id'>[] = await database.query(
+    `SELECT DISTINCT keyword_id FROM digest_turns t
+     WHERE claimed_until = '-infinity' AND ($1::uuid[] IS NULL OR keyword_id = ANY ($1))
+       AND NOT EXISTS (SELECT 1 FROM keywords k WHERE ${IS_WANTED})`,
+    [among ?? null],
+  );
+  return rows.map((row) => row.keyword_id);
 }
 
 /**
@@ -140,6 +193,32 @@ export async function claimDueTurns(
       keywordName: row.name,
     }))
     .sort((a, b) => a.dueAt - b.dueAt);
+}
+
+/**
+ * Ends the claims of turns that were not assembled: they can be claimed again. `claimed_until` is not reset, because an
+ * earlier claim can have stored a digest before a crash (see `sync`).
+ */
+export async function postponeTurns(
+  database: Database,
+  turns: readonly DigestTurn[],
+  now: number,
+): Promise<void> {
+  if (turns.length === 0) return;
+  await database.query(
+    `UPDATE digest_turns t SET claimed_until = $2
+     FROM jsonb_to_recordset($1) AS n (keyword_id uuid, channel_id uuid, mode text) WHERE ${IS_TURN}`,
+    [
+      JSON.stringify(
+        turns.map(({ keywordId, channelId, mode }) => ({
+          keyword_id: keywordId,
+          channel_id: channelId,
+          mode,
+        })),
+      ),
+      new Date(now),
+    ],
+  );
 }
 
 /** Stores turns and ends their claims. */

@@ -12,6 +12,7 @@ import { haveItems } from './digest-items.js';
 import {
   claimDueTurns,
   keywordsToSync,
+  postponeTurns,
   saveTurns,
   syncWithChannels,
   updateTimeZones,
@@ -105,7 +106,7 @@ export class DigestsLoop implements Loop {
     if (turns.length === 0) return false;
     const cutOf = await this.progress.upTo(now);
     const cuts = turns.map((turn) => ({ turn, appliedSeq: cutOf(workOf(turn)) }));
-    const early = cuts.flatMap(({ turn, appliedSeq }) => (appliedSeq === undefined ? [turn] : []));
+    const postponed = cuts.flatMap(({ turn, appliedSeq }) => (appliedSeq === undefined ? [turn] : []));
     const due = cuts.filter((one): one is DueTurn => one.appliedSeq !== undefined);
     // Most turns have no items. These need no assembly.
     const hasItems = await haveItems(
@@ -119,13 +120,14 @@ export class DigestsLoop implements Loop {
     );
     const beginBy = Date.now() + BEGIN_WITHIN_MS;
     const assembled = await new PQueue({ concurrency }).addAll(
-      groups.map(
-        (group) => async () =>
-          Date.now() > beginBy ? group.map(({ turn }) => turn) : this.assembleGroup(group, now),
-      ),
+      groups.map((group) => async () => {
+        if (Date.now() <= beginBy) return this.assembleGroup(group, now);
+        postponed.push(...group.map(({ turn }) => turn));
+        return [];
+      }),
     );
+    await postponeTurns(this.database, postponed, now);
     await saveTurns(this.database, [
-      ...early,
       ...empty.map(({ turn, appliedSeq }) => turnAfter(turn, duePeriod(turn, appliedSeq, now))),
       ...assembled.flat(),
     ]);

@@ -1,0 +1,99 @@
+import { until } from '#testing';
+import { nextDue } from '../domain/digest-times.js';
+import { EventsProgress } from '../projection-progress.js';
+import { DigestsUnderTest, NOW, ZONE, type DigestScene } from '../testing/digests-under-test.js';
+import type { DigestAssembly } from './digest-assembly.js';
+import { claimDueTurns } from './digest-turns.js';
+import { DigestsLoop } from './digests.loop.js';
+
+const ELEVEN = nextDue('hourly', ZONE, NOW);
+const NINE = nextDue('daily', ZONE, ELEVEN);
+const CLAIM_MS = 120_000;
+
+let fixture: DigestsUnderTest;
+
+beforeAll(async () => {
+  fixture = await DigestsUnderTest.open();
+});
+afterAll(() => fixture?.close());
+
+type Assemble = DigestAssembly['assemble'];
+
+/** A replica that does more before or after the assembly of digests. */
+function replicaWith(around: (assemble: Assemble) => Assemble): DigestsLoop {
+  const assembly = fixture.assembly();
+  const changed = { assemble: around(assembly.assemble.bind(assembly)) } as DigestAssembly;
+  return new DigestsLoop(fixture.database, new EventsProgress(fixture.bus), changed, fixture.log);
+}
+
+async function totals(scene: DigestScene): Promise<{ hourly: number[]; daily: number[] }> {
+  const of = async (mode: 'hourly' | 'daily') => (await scene.digests(mode)).map(({ total }) => total);
+  return { hourly: await of('hourly'), daily: await of('daily') };
+}
+
+async function stored(scene: DigestScene): Promise<void> {
+  await until('the item is stored', async () => {
+    const rows: unknown[] = await fixture.database.query('SELECT 1 FROM digest_items WHERE keyword_id = $1', [
+      scene.keywordId,
+    ]);
+    return rows.length > 0;
+  });
+}
+
+describe('if the digest mode of a channel changes from `hourly` to `daily`', () => {
+  it('while an hourly digest is claimed and not stored yet, only the daily digest contains its items [digests.exactly-once]', async () => {
+    const scene = await fixture.scene('hourly');
+    await scene.publish(scene.event('one'));
+    const replica = replicaWith((assemble) => async (due, now) => {
+      await scene.send('daily');
+      return assemble(due, now);
+    });
+    await scene.run(ELEVEN, replica);
+    await scene.run(NINE);
+    expect(await totals(scene)).toEqual({ hourly: [], daily: [1] });
+  });
+
+  it('after an hourly digest was stored and before its turn is stored, the daily digest does not repeat its items [digests.exactly-once]', async () => {
+    const scene = await fixture.scene('hourly');
+    await scene.publish(scene.event('one'));
+    const replica = replicaWith((assemble) => async (due, now) => {
+      const turns = await assemble(due, now);
+      await scene.send('daily');
+      return turns;
+    });
+    await scene.run(ELEVEN, replica);
+    await scene.publish(scene.event('two'), scene.event('three'));
+    await scene.run(NINE);
+    expect(await totals(scene)).toEqual({ hourly: [1], daily: [2] });
+  });
+
+  it('after a crash between storing an hourly digest and its turn, the daily digest does not repeat its items [digests.exactly-once]', async () => {
+    const scene = await fixture.scene('hourly');
+    await scene.publish(scene.event('one'));
+    await stored(scene);
+    const turns = await claimDueTurns(fixture.database, ['hourly'], 1000, ELEVEN);
+    const turn = turns.find(({ keywordId }) => keywordId === scene.keywordId)!;
+    const appliedSeq = await new EventsProgress(fixture.bus).lastSeq();
+    await fixture.assembly().assemble([{ turn, appliedSeq }], ELEVEN);
+    await scene.send('daily');
+    await scene.publish(scene.event('two'), scene.event('three'));
+    await scene.run(ELEVEN + CLAIM_MS);
+    await scene.run(NINE);
+    expect(await totals(scene)).toEqual({ hourly: [1], daily: [2] });
+  });
+});
+
+it('a channel that is removed while its digest is claimed and not stored yet does not get this digest [digests.times]', async () => {
+  const scene = await fixture.scene('hourly');
+  await scene.publish(scene.event('one'));
+  const replica = replicaWith((assemble) => async (due, now) => {
+    await scene.send();
+    return assemble(due, now);
+  });
+  await scene.run(ELEVEN, replica);
+  expect(await totals(scene)).toEqual({ hourly: [], daily: [] });
+  const turns: unknown[] = await fixture.database.query('SELECT 1 FROM digest_turns WHERE keyword_id = $1', [
+    scene.keywordId,
+  ]);
+  expect(turns).toEqual([]);
+});
