@@ -5,6 +5,7 @@ import {
   ChangePasswordSchema,
   CreateKeySchema,
   InviteMemberSchema,
+  OpenAccountSchema,
   RemoveMemberSchema,
   RotateSigningSecretSchema,
 } from '#contracts';
@@ -159,6 +160,33 @@ describe('members', () => {
 });
 
 describe('repeated commands', () => {
+  it('open no second account: the second opening is refused, and its message names the account that the first opening created', async () => {
+    const commands = new CommandClient(billing.bus);
+    const email = `${newId()}@example.org`;
+    const command = create(OpenAccountSchema, { commandId: newId(), email, plan: 'free' });
+    const { accountId } = await commands.request(COMMANDS.openAccount, command);
+    await expect(commands.request(COMMANDS.openAccount, command)).rejects.toMatchObject({
+      kind: 'conflict',
+      message:
+        'this account was created by an earlier attempt, whose answer was lost; create a key with ' +
+        `keys create --account ${accountId}`,
+    });
+    expect(await billing.database.getRepository(AccountEntity).countBy({ email })).toBe(1);
+  });
+
+  it('create no second owner: the second opening of an account with a password returns the same account and the same member', async () => {
+    const commands = new CommandClient(billing.bus);
+    const email = `${newId()}@example.org`;
+    const command = create(OpenAccountSchema, {
+      ...{ commandId: newId(), email, plan: 'free', passwordHash: 'h', mustBeFirst: false },
+    });
+    const { accountId, memberId } = await commands.request(COMMANDS.openAccount, command);
+    expect(await commands.request(COMMANDS.openAccount, command)).toMatchObject({ accountId, memberId });
+    expect(await billing.database.query('SELECT member_id FROM members WHERE email = $1', [email])).toEqual([
+      { member_id: memberId },
+    ]);
+  });
+
   it('create no second secret: the second creation of a key is refused, and the second rotation returns the secret of the first rotation', async () => {
     const commands = new CommandClient(billing.bus);
     const accountId = await billing.open();

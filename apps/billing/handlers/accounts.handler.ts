@@ -14,7 +14,7 @@ import {
   type RevokeKey,
   type RotateSigningSecret,
 } from '#contracts';
-import { isoOf, newId, Refusal, systemClock } from '#kernel';
+import { derivedId, isoOf, newId, Refusal, systemClock } from '#kernel';
 import { COMMANDS } from '#messaging';
 import type { Tx } from '#postgres';
 import { hashApiKey, newApiKey, newSigningSecret, sameHash, SecretBox } from '#secrets';
@@ -39,13 +39,13 @@ export class AccountsHandler {
 
   @CommandPattern(COMMANDS.openAccount)
   async open({ commandId, email, plan, name, passwordHash, mustBeFirst }: OpenAccount) {
-    const accountId = newId();
-    const signingSecret = newSigningSecret();
-    const signingSecretEncrypted = this.box.seal(signingSecret);
+    // The ids are derived from the command, so that a repetition of the command finds the account.
+    const accountId = commandId;
+    const signingSecretEncrypted = this.box.seal(newSigningSecret());
     const { apiKey, key } = makeKey(newId(), 'first key', 'write', '', '', undefined);
-    const memberId = passwordHash === '' ? '' : newId();
+    const memberId = passwordHash === '' ? '' : derivedId('first member', accountId);
     const first = memberId === '' ? { key } : { owner: { memberId, passwordHash } };
-    await this.decisions.run(
+    const account = await this.decisions.run(
       accountId,
       commandId,
       { kind: 'open', email, plan, name, signingSecretEncrypted, with: first },
@@ -56,10 +56,16 @@ export class AccountsHandler {
     );
     // The ledger is opened before the reply, because the caller must then find the credits of the account.
     await this.ledgers.update([accountId]);
+    const { keys, signingSecret } = requireOpen(account);
+    if (memberId === '' && !keys.has(key.keyId))
+      throw Refusal.conflict(
+        'this account was created by an earlier attempt, whose answer was lost; ' +
+          `create a key with keys create --account ${accountId}`,
+      );
     return create(OpenedAccountSchema, {
       accountId,
       apiKey: memberId === '' ? apiKey : '',
-      signingSecret,
+      signingSecret: this.box.open(signingSecret),
       memberId,
     });
   }
