@@ -2,7 +2,7 @@
  * How long credits are remembered. Billing charges an event within seconds after its publication; before that, the
  * balance does not show the charge.
  */
-const REMEMBERED_MS = 10_000;
+export const REMEMBERED_MS = 10_000;
 
 /**
  * The credits that this process has let accounts spend in the last seconds. The balances possibly do not show these
