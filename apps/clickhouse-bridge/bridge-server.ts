@@ -218,7 +218,8 @@ export class BridgeServer {
       const figures = { read_rows: rows, read_bytes: bytes, written_rows: rows, written_bytes: bytes };
       await answer.sendWhole(new Uint8Array(), DEFAULT_FORMAT, figures);
     } finally {
-      await rm(file, { force: true });
+      // A failure must not replace the reason why the insert failed. The next start removes the file.
+      await rm(file, { force: true }).catch(() => undefined);
     }
   }
 }

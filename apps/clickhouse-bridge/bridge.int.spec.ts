@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -162,6 +162,16 @@ describe('errors', () => {
         clickhouse_settings: { max_execution_time: 1 },
       }),
     ).rejects.toMatchObject({ code: '159' });
+  });
+
+  it('name the disk if the rows of an insert can be neither written nor removed', async () => {
+    const inbox = join(directory, 'inbox');
+    rmSync(inbox, { recursive: true });
+    writeFileSync(inbox, 'a file instead of the directory');
+    const inserted = client.insert({ table: 'once', values: [{ n: 9 }], format: 'JSONEachRow' });
+    await expect(inserted).rejects.toMatchObject({ code: '75', type: 'CANNOT_WRITE_TO_FILE_DESCRIPTOR' });
+    rmSync(inbox);
+    mkdirSync(inbox);
   });
 
   it('are returned for a write by GET', async () => {

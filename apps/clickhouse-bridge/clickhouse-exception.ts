@@ -61,3 +61,15 @@ export function fromEngineError(error: unknown): ClickhouseException {
     .replace(/: data for INSERT was parsed from file/, '');
   return new ClickhouseException(code, type, message);
 }
+
+/**
+ * Converts an error of a file that the bridge writes. A server reports the same codes for its own files, so that a
+ * client knows that a retry can succeed. The message has no path, because the file is temporary.
+ */
+export function fromFileError(error: unknown): ClickhouseException {
+  const { code = String(error) } = error as NodeJS.ErrnoException;
+  const message = `The rows cannot be written: ${code}`;
+  return code === 'ENOSPC' || code === 'EDQUOT'
+    ? new ClickhouseException(243, 'NOT_ENOUGH_SPACE', message)
+    : new ClickhouseException(75, 'CANNOT_WRITE_TO_FILE_DESCRIPTOR', message);
+}

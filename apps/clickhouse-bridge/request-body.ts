@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { createWriteStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
-import { Readable, Transform } from 'node:stream';
+import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { ClickhouseException } from './clickhouse-exception.js';
+import { ClickhouseException, fromFileError } from './clickhouse-exception.js';
 
 /** The limit for SQL, which is kept in memory. */
 const MAX_SQL_BYTES = 64 * 1024 * 1024;
@@ -14,8 +14,7 @@ export const MAX_DATA_BYTES = 1024 * 1024 * 1024;
 /** Reads a body that contains SQL. The limit applies to the size after decompression. */
 export async function readSqlBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  const stream = decoded(request, MAX_SQL_BYTES);
-  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  for await (const chunk of decoded(request, MAX_SQL_BYTES)) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
@@ -47,29 +46,39 @@ export async function readForm(request: IncomingMessage): Promise<[string, strin
   return fields;
 }
 
-/** Writes an insert's rows to a file: first the rows in the SQL, then the body. @returns the number of bytes */
+/**
+ * Writes an insert's rows to a file: first the rows in the SQL, then the body.
+ * @returns the number of bytes
+ * @throws ClickhouseException as `decoded` does; 243 if the disk is full, 75 if the file cannot be written otherwise
+ */
 export async function writeRows(file: string, inline: string, body?: IncomingMessage): Promise<number> {
-  let bytes = 0;
-  const count = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      bytes += chunk.length;
-      done(null, chunk);
-    },
+  const handle = await open(file, 'w', 0o600).catch((error: unknown) => {
+    throw fromFileError(error);
   });
   const rows = async function* () {
     if (inline) yield Buffer.from(inline, 'utf8');
-    if (body) for await (const chunk of decoded(body, MAX_DATA_BYTES)) yield chunk as Buffer;
+    if (body) yield* decoded(body, MAX_DATA_BYTES);
   };
-  await pipeline(
-    Readable.from(rows(), { objectMode: false }),
-    count,
-    createWriteStream(file, { mode: 0o600 }),
-  );
+  const faults: unknown[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of rows()) {
+      bytes += chunk.length;
+      // The rest of the body is read after a fault too, because a client that is sending does not read the response.
+      if (faults.length === 0) await handle.writeFile(chunk).catch((error: unknown) => faults.push(error));
+    }
+  } finally {
+    await handle.close().catch((error: unknown) => faults.push(error));
+  }
+  if (faults.length > 0) throw fromFileError(faults[0]);
   return bytes;
 }
 
-/** Returns the decompressed bytes of the body. The stream fails if there are more than `maxBytes` bytes. */
-function decoded(request: IncomingMessage, maxBytes: number): AsyncIterable<unknown> {
+/**
+ * Yields the decompressed bytes of the body.
+ * @throws ClickhouseException 307 if there are more than `maxBytes` bytes, 117 if the body cannot be read
+ */
+async function* decoded(request: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer> {
   let bytes = 0;
   const tooLong = new ClickhouseException(307, 'TOO_MANY_BYTES', `The body is over ${maxBytes} bytes`);
   // The rest of the body is read, because a client that is sending does not read the response.
@@ -84,18 +93,15 @@ function decoded(request: IncomingMessage, maxBytes: number): AsyncIterable<unkn
   });
   const encoding = request.headers['content-encoding'] ?? 'identity';
   const stages = [request, ...decoders(encoding), limited] as const;
-  pipeline(stages as unknown as [IncomingMessage, Transform]).catch((error: unknown) => {
-    limited.destroy(
-      error instanceof ClickhouseException
-        ? error
-        : new ClickhouseException(
-            117,
-            'INCORRECT_DATA',
-            `The body cannot be read: ${(error as Error).message}`,
-          ),
-    );
-  });
-  return limited;
+  // The pipeline passes every error on to `limited`, from which it is thrown below.
+  pipeline(stages as unknown as [IncomingMessage, Transform]).catch(() => undefined);
+  try {
+    for await (const chunk of limited) yield chunk as Buffer;
+  } catch (error) {
+    if (error instanceof ClickhouseException) throw error;
+    const message = `The body cannot be read: ${(error as Error).message}`;
+    throw new ClickhouseException(117, 'INCORRECT_DATA', message);
+  }
 }
 
 function decoders(encoding: string): Transform[] {

@@ -50,10 +50,22 @@ function isPostgresOutage(error: unknown): boolean {
 }
 
 /**
- * ClickHouse's codes for a server that is overloaded, full or shutting down: 159 timeout, 202 too many queries,
- * 209 and 210 network, 241 memory, 242 read-only, 243 disk, 252 too many parts, 394 query killed.
+ * ClickHouse's codes (`ErrorCodes.cpp` there, or `errorCodeToName` in SQL) for a server that cannot answer now:
+ *
+ * - overloaded or shutting down: 159 timeout, 202 too many queries, 203 no free connection, 241 memory, 252 too many
+ *   parts, 394 query killed, 439 no thread, 745 overloaded
+ * - network: 209, 210
+ * - disk: 242 read-only, 243 no space
+ * - files that cannot be read, written or opened, for example without inodes or file descriptors: 74, 75, 76; pipes,
+ *   timers and epoll without file descriptors: 298, 460, 573
+ * - 1001 exception of the C++ library, which an insert causes if its directory cannot be created (no inodes)
+ * - 516 authentication failed: the password has been changed on the server, but not yet in the address
+ *
+ * 1002 (unknown exception) is not here, because it does not tell whether a retry can succeed.
  */
-const CLICKHOUSE_OUTAGES = new Set(['159', '202', '209', '210', '241', '242', '243', '252', '394']);
+const CLICKHOUSE_OUTAGES = new Set(
+  '74 75 76 159 202 203 209 210 241 242 243 252 298 394 439 460 516 573 745 1001'.split(' '),
+);
 
 const NATS_OUTAGES = [
   ClosedConnectionError,
