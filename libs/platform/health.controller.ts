@@ -1,9 +1,16 @@
 import { Controller, Get, Header, Inject, Res } from '@nestjs/common';
 import type { ClickHouseClient } from '#clickhouse';
+import { within } from '#kernel';
 import type { Bus } from '#messaging';
 import type { Database } from '#postgres';
 import { METRICS_CONTENT_TYPE, metricsText } from '#telemetry';
 import { BUS, CLICKHOUSE, DATABASE } from './platform.js';
+
+/**
+ * How long a store can take to answer. Shorter than the time limits of the probes that ask for readiness (4 s in
+ * `deploy/healthcheck.mjs`), so that they get the name of the store.
+ */
+const PROBE_MS = 2_000;
 
 /** The method of Fastify's reply that is used here. */
 interface StatusReply {
@@ -24,22 +31,16 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** Returns 503 while a store cannot be reached; the body says of each store whether it can be reached. */
+  /**
+   * Returns 503 while a store cannot be reached or does not answer in time; the body says of each store whether it
+   * answers.
+   */
   @Get('readyz')
   async ready(@Res({ passthrough: true }) reply: StatusReply) {
     const [nats, postgres, clickhouse] = await Promise.all([
-      this.bus.nc.rtt().then(
-        () => true,
-        () => false,
-      ),
-      this.database.query('SELECT 1').then(
-        () => true,
-        () => false,
-      ),
-      this.clickhouse.ping().then(
-        (answer) => answer.success,
-        () => false,
-      ),
+      answers(this.bus.nc.rtt()),
+      answers(this.database.query('SELECT 1')),
+      answers(this.clickhouse.ping().then(throwIfFailed)),
     ]);
     const ready = nats && postgres && clickhouse;
     reply.status(ready ? 200 : 503);
@@ -51,4 +52,13 @@ export class HealthController {
   metrics(): Promise<string> {
     return metricsText();
   }
+}
+
+/** Returns whether a probe succeeds in time. */
+function answers(probe: Promise<unknown>): Promise<boolean> {
+  return within(PROBE_MS, probe).catch(() => false);
+}
+
+function throwIfFailed(answer: Awaited<ReturnType<ClickHouseClient['ping']>>): void {
+  if (!answer.success) throw answer.error;
 }
