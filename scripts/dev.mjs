@@ -25,6 +25,6 @@ const children = [
   ),
 ];
 const stop = () => children.forEach((child) => child.kill('SIGTERM'));
-process.on('SIGINT', stop).on('SIGTERM', stop);
+process.on('SIGINT', stop).on('SIGTERM', stop).on('SIGHUP', stop);
 await Promise.race(children.map((child) => once(child, 'exit')));
 stop();

@@ -50,6 +50,13 @@ it('a signal during the start stops the program after the start, and further sig
   expect(lines).toEqual(['starting', 'stopped']);
 });
 
+it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s stops a running program', async (signal) => {
+  const { child, lines, ended } = await run(0, 0);
+  child.kill(signal);
+  expect(await ended).toEqual([0, null]);
+  expect(lines).toEqual(['starting', 'stopped']);
+});
+
 it('a start that fails after a signal exits with code 0, like a cancelled start', async () => {
   const { child, lines, ended } = await run(300, 0, { fails: true });
   child.kill('SIGTERM');

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { SettingsError } from '#config';
 import { stopTracing } from '#telemetry';
+import { stopOnHangup } from './hangup.js';
 import type { RunningService } from './service.js';
 
 /** Maximum time for closing the stores and connections after the services' grace period, in ms. */
@@ -22,11 +23,11 @@ interface Running extends Pick<RunningService, 'stop'> {
 }
 
 /**
- * Runs a program: starts it, waits for SIGINT or SIGTERM, stops it. A signal during the start aborts `stopping`; the
- * program then exits after everything that was started is stopped again. After an error at the start, the program
- * prints the message of the error and exits with code 1. It prints the stack trace only with LOG_LEVEL=debug, and never
- * for a wrong setting. If `givenUp` resolves, the program prints one sentence and exits with code 1 as well, so that a
- * supervisor restarts it. With `--help` it prints how to start a service.
+ * Runs a program: starts it, waits for SIGINT, SIGTERM or SIGHUP, stops it. A signal during the start aborts
+ * `stopping`; the program then exits after everything that was started is stopped again. After an error at the start,
+ * the program prints the message of the error and exits with code 1. It prints the stack trace only with
+ * LOG_LEVEL=debug, and never for a wrong setting. If `givenUp` resolves, the program prints one sentence and exits with
+ * code 1 as well, so that a supervisor restarts it. With `--help` it prints how to start a service.
  */
 export async function runProgram<C extends { SHUTDOWN_GRACE_MS: number }>(
   readConfig: () => C,
@@ -41,6 +42,7 @@ export async function runProgram<C extends { SHUTDOWN_GRACE_MS: number }>(
   const stop = () => stopping.abort();
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
+  stopOnHangup(stop);
   // Waiting for a signal does not keep a process alive, so a timer does.
   setInterval(() => undefined, 2 ** 30);
   try {
