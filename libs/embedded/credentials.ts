@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
 
 /** User and password of an embedded store. */
 export interface Credentials {
@@ -10,9 +11,11 @@ export interface Credentials {
 /**
  * Returns the random credentials of an embedded store. They are created at the first start of the store. Only the
  * file's owner can read them.
+ * @throws Error that says what to do if the file is damaged
  */
 export function readOrMakeCredentials(file: string): Credentials {
-  return readOrMake(file, () => ({ user: 'earshot', password: randomPassword() }));
+  const make = () => ({ user: 'earshot', password: randomPassword() });
+  return readOrMake(file, make, 'Remove it; the next start creates a new one.');
 }
 
 /** Returns 192 random bits, in characters that need no escaping in URLs and configuration files. */
@@ -20,11 +23,38 @@ export function randomPassword(): string {
   return randomBytes(24).toString('hex');
 }
 
-/** Reads a JSON file, or creates it atomically with mode 0600. */
-export function readOrMake<T>(file: string, make: () => T): T {
-  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as T;
+/**
+ * Reads a JSON file, or creates it atomically with mode 0600.
+ * @param advice what to do if the file is damaged
+ * @throws Error with the name of the file and the advice if the file is damaged
+ */
+export function readOrMake<T>(file: string, make: () => T, advice: string): T {
+  if (existsSync(file)) {
+    try {
+      return JSON.parse(readFileSync(file, 'utf8')) as T;
+    } catch (error) {
+      throw new Error(`${file} is damaged (${(error as Error).message}). ${advice}`, { cause: error });
+    }
+  }
   const made = make();
-  writeFileSync(`${file}.new`, JSON.stringify(made), { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  writeDurably(file, JSON.stringify(made));
   return made;
+}
+
+/**
+ * Writes a file and syncs it and its directory to the disk. Without that, a power failure could leave an empty file, or
+ * a Postgres whose passwords nobody has.
+ */
+function writeDurably(file: string, text: string): void {
+  const fresh = openSync(`${file}.new`, 'w', 0o600);
+  try {
+    writeSync(fresh, text);
+    fsyncSync(fresh);
+  } finally {
+    closeSync(fresh);
+  }
+  renameSync(`${file}.new`, file);
+  const directory = openSync(dirname(file), 'r');
+  fsyncSync(directory);
+  closeSync(directory);
 }

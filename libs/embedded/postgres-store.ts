@@ -28,6 +28,8 @@ const ADMIN = 'earshot_admin';
 const ROLE = 'earshot';
 const DATABASE = 'earshot';
 const ORPHAN_GRACE_MS = 7_000;
+/** SQLSTATE of Postgres. */
+const INVALID_PASSWORD = '28P01';
 
 interface Passwords {
   admin: string;
@@ -42,18 +44,24 @@ interface Binaries {
 /**
  * Starts Postgres on the loopback address. Its data is in `<dataDir>/postgres`. The role in the URL owns the database
  * and is not a superuser.
+ * @throws Error that says what to do if the file with the passwords is missing or damaged, or has other passwords than
+ *   the data
  */
 export async function startPostgres(host: StoreHost): Promise<{ store: StoreProcess; url: string }> {
   const { dataDir } = host;
   const binaries = await findBinaries();
   const account = postgresAccount(dataDir, binaries.postgres);
   const cluster = join(dataDir, 'postgres');
-  const passwords = readOrMake<Passwords>(join(dataDir, 'postgres.json'), () => ({
-    admin: randomPassword(),
-    role: randomPassword(),
-  }));
-  if (!existsSync(join(cluster, 'PG_VERSION')))
-    await initialise(dataDir, cluster, binaries, account, passwords);
+  const file = join(dataDir, 'postgres.json');
+  const hasCluster = existsSync(join(cluster, 'PG_VERSION'));
+  const advice = restoreAdvice(cluster);
+  if (hasCluster && !existsSync(file))
+    throw new Error(
+      `${file} is missing, but ${cluster} exists, and only that file has its passwords. ${advice}`,
+    );
+  const make = () => ({ admin: randomPassword(), role: randomPassword() });
+  const passwords = readOrMake<Passwords>(file, make, advice);
+  if (!hasCluster) await initialise(dataDir, cluster, binaries, account, passwords);
   await endOrphanedPostmaster(cluster);
   const { store, port } = await startOnFreePort(host, (candidate) => ({
     name: 'postgres',
@@ -61,8 +69,22 @@ export async function startPostgres(host: StoreHost): Promise<{ store: StoreProc
     stopSignal: 'SIGINT',
     isReady: () => answers(candidate, passwords.admin),
   }));
-  await ensureDatabase(port, passwords);
+  try {
+    await ensureDatabase(port, passwords);
+  } catch (error) {
+    await store.stop();
+    throw isWrongPassword(error)
+      ? new Error(`Postgres refuses the password in ${file}. ${advice}`, { cause: error })
+      : error;
+  }
   return { store, url: `postgres://${ROLE}:${passwords.role}@127.0.0.1:${port}/${DATABASE}` };
+}
+
+function restoreAdvice(cluster: string): string {
+  return (
+    `Restore it from the backup that belongs to ${cluster}. Without a backup, move ${cluster} and this file away: ` +
+    'the next start rebuilds Postgres from the streams (docs/operations.md, "Backup and restore").'
+  );
 }
 
 /**
@@ -172,13 +194,18 @@ async function endOrphanedPostmaster(cluster: string): Promise<void> {
   rmSync(file, { force: true });
 }
 
+/** Returns whether the server answers, even if it refuses the password: waiting would not change the password. */
 async function answers(port: number, password: string): Promise<boolean> {
   try {
     await asAdmin(port, password, async () => undefined);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    return isWrongPassword(error);
   }
+}
+
+function isWrongPassword(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === INVALID_PASSWORD;
 }
 
 async function ensureDatabase(port: number, passwords: Passwords): Promise<void> {
