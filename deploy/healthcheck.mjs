@@ -3,16 +3,17 @@
 //
 //   node healthcheck.mjs [/healthz|/readyz]
 //
-// It reads PORT and OPERATIONS_TOKEN from the environment of the service, so that the token is in no manifest.
+// It reads HOST, PORT and OPERATIONS_TOKEN from the environment of the service, so that the token is in no manifest.
 
 import { get } from 'node:http';
 
 const path = process.argv[2] ?? '/healthz';
-const { PORT, OPERATIONS_TOKEN } = process.env;
+const { HOST, PORT, OPERATIONS_TOKEN } = process.env;
+const listensOnAll = ['0.0.0.0', '::'].includes(HOST);
 
 const request = get(
   {
-    host: '127.0.0.1',
+    host: (!listensOnAll && HOST) || '127.0.0.1',
     port: PORT || 8080,
     path,
     headers: OPERATIONS_TOKEN ? { authorization: `Bearer ${OPERATIONS_TOKEN}` } : {},

@@ -1,4 +1,4 @@
-import { readInstallationSettings } from './installation.js';
+import { addressOf, readInstallationSettings } from './installation.js';
 
 describe('the settings of an installation', () => {
   it('are valid without any variable', () => {
@@ -12,4 +12,15 @@ describe('the settings of an installation', () => {
   ])('are refused with the name of the setting if %s is missing or wrong', (name, env) => {
     expect(() => readInstallationSettings(env)).toThrow(name);
   });
+});
+
+it.each([
+  ['127.0.0.1', 'http://127.0.0.1:8080'],
+  ['0.0.0.0', 'http://127.0.0.1:8080'],
+  ['::', 'http://127.0.0.1:8080'],
+  ['192.168.1.5', 'http://192.168.1.5:8080'],
+  ['::1', 'http://[::1]:8080'],
+  ['earshot.local', 'http://earshot.local:8080'],
+])('with HOST=%s, the address of the installation is %s', (host, address) => {
+  expect(addressOf(host, 8080)).toBe(address);
 });

@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { readSettings, type Settings } from '#config';
 import { startEmbedded } from '#embedded';
@@ -52,6 +53,15 @@ export function readInstallationSettings(env: NodeJS.ProcessEnv): InstallationSe
   return settings;
 }
 
+/** Values of HOST that stand for all addresses of the machine. */
+const ALL_ADDRESSES: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+
+/** Returns the address at which this machine reaches an installation that listens on `host`. */
+export function addressOf(host: string, port: number): string {
+  const reachable = ALL_ADDRESSES.has(host) ? '127.0.0.1' : host;
+  return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
+}
+
 /** A running installation. */
 export interface Installation {
   /** For example `http://127.0.0.1:8080`. */
@@ -76,6 +86,7 @@ export async function startInstallation(
   const settings = readInstallationSettings(env);
   const dataDir = resolve(settings.DATA_DIR);
   const port = await choosePort(settings.PORT, settings.HOST, Boolean(env.PORT), say);
+  const address = addressOf(settings.HOST, port);
   say('Starting …');
   const stores = await startEmbedded({
     dataDir,
@@ -104,7 +115,7 @@ export async function startInstallation(
       MASTER_KEY:
         settings.MASTER_KEY ||
         (await masterKeyIn(dataDir, () => holdsSecrets(stores, settings.STREAM_REPLICAS))),
-      PUBLIC_URL: env.PUBLIC_URL || `http://127.0.0.1:${port}`,
+      PUBLIC_URL: env.PUBLIC_URL || address,
     };
     for (const start of startersOf(complete)) {
       signal?.throwIfAborted();
@@ -113,7 +124,7 @@ export async function startInstallation(
       if (service.name === LAST_TO_ENCRYPT && !settings.MASTER_KEY)
         await finishRotation(dataDir, stores.databaseUrl, complete.MASTER_KEY ?? '');
     }
-    return { address: `http://127.0.0.1:${port}`, env: complete, givenUp: stores.givenUp, stop };
+    return { address, env: complete, givenUp: stores.givenUp, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -19,9 +19,14 @@ describe('deploy/healthcheck.mjs', () => {
   });
   afterAll(() => server.close());
 
-  async function check(path: string, port: number, token = ''): Promise<{ code: unknown; output: string }> {
+  async function check(
+    path: string,
+    port: number,
+    token = '',
+    host?: string,
+  ): Promise<{ code: unknown; output: string }> {
     const child = spawn(process.execPath, [join(ROOT, 'deploy/healthcheck.mjs'), path], {
-      env: { PORT: String(port), OPERATIONS_TOKEN: token },
+      env: { PORT: String(port), OPERATIONS_TOKEN: token, ...(host && { HOST: host }) },
     });
     let output = '';
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -30,6 +35,23 @@ describe('deploy/healthcheck.mjs', () => {
     return { code, output };
   }
   const port = () => (server.address() as AddressInfo).port;
+
+  it.each([
+    [undefined, '127.0.0.1'],
+    ['0.0.0.0', '127.0.0.1'],
+    ['::', '127.0.0.1'],
+    ['127.0.0.2', '127.0.0.2'],
+    ['localhost', 'localhost'],
+  ])('with HOST=%s, asks the service at %s', async (host, address) => {
+    const other = createServer((request, response) => response.end(request.headers.host));
+    await once(other.listen(0, address), 'listening');
+    const { port: otherPort } = other.address() as AddressInfo;
+    expect(await check('/healthz', otherPort, '', host)).toEqual({
+      code: 0,
+      output: `/healthz: 200 ${address}:${otherPort}\n`,
+    });
+    other.close();
+  });
 
   it('exits with 0 if the service answers 200, and sends the token of the environment', async () => {
     expect(await check('/healthz', port())).toMatchObject({ code: 0 });
