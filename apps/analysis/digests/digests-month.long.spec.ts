@@ -97,7 +97,10 @@ it('each mention of a month is in exactly one digest of each mode, at the due ti
   const items = itemsOfMonth();
   const store = new FailingStore(bus);
   let appliedSeq = 0;
-  const progress = { upTo: async () => () => appliedSeq } as unknown as EventsProgress;
+  const progress = {
+    upTo: async () => () => appliedSeq,
+    lastSeq: async () => appliedSeq,
+  } as unknown as EventsProgress;
   const replicas = [1, 2].map(
     () => new DigestsLoop(database, progress, assembly(store), createLogger('spec', 'silent')),
   );
@@ -180,11 +183,12 @@ async function insertKeywords(): Promise<void> {
     keyword_id: keywordId,
     channel_id: channelId,
     account_id: accountIds[accountNumber],
+    definition: { channels: DIGEST_MODES.map((mode) => ({ channelId, mode })) },
   }));
   await database.query(
     `INSERT INTO keywords (keyword_id, account_id, name, state, definition, created_at, updated_at, version)
-     SELECT keyword_id, account_id, 'Acme', 'active', '{}', now(), now(), 1
-     FROM jsonb_to_recordset($1) AS r (keyword_id uuid, account_id uuid)`,
+     SELECT keyword_id, account_id, 'Acme', 'active', definition, now(), now(), 1
+     FROM jsonb_to_recordset($1) AS r (keyword_id uuid, account_id uuid, definition jsonb)`,
     [JSON.stringify(rows)],
   );
   const turns = rows.flatMap((row, n) =>
