@@ -53,7 +53,7 @@ export function readInstallationSettings(env: NodeJS.ProcessEnv): InstallationSe
   return settings;
 }
 
-/** Values of HOST that stand for all addresses of the machine. */
+/** With these values of HOST, Earshot listens on all addresses of the machine. */
 const ALL_ADDRESSES: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
 /** Returns the address at which this machine reaches an installation that listens on `host`. */

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SettingsError } from '#config';
+import { writeDurably } from '#kernel';
 import { masterKeys } from '#secrets';
 
 /**
@@ -67,23 +68,8 @@ export function newKey(): string {
   return randomBytes(32).toString('hex');
 }
 
-/**
- * Writes the keys. The new file is synced to the disk before it replaces the old file, because a lost key cannot be
- * restored.
- */
 function writeKeys(dataDir: string, keys: readonly string[]): void {
-  const fresh = `${keyFile(dataDir)}.new`;
-  const fd = openSync(fresh, 'w', 0o600);
-  try {
-    writeSync(fd, `${keys.join('\n')}\n`);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-  renameSync(fresh, keyFile(dataDir));
-  const directory = openSync(dataDir, 'r');
-  fsyncSync(directory);
-  closeSync(directory);
+  writeDurably(keyFile(dataDir), `${keys.join('\n')}\n`);
 }
 
 function keyFile(dataDir: string): string {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { writeDurably } from '#kernel';
 
 /** User and password of an embedded store. */
 export interface Credentials {
@@ -39,22 +39,4 @@ export function readOrMake<T>(file: string, make: () => T, advice: string): T {
   const made = make();
   writeDurably(file, JSON.stringify(made));
   return made;
-}
-
-/**
- * Writes a file and syncs it and its directory to the disk. Without that, a power failure could leave an empty file, or
- * a Postgres whose passwords nobody has.
- */
-function writeDurably(file: string, text: string): void {
-  const fresh = openSync(`${file}.new`, 'w', 0o600);
-  try {
-    writeSync(fresh, text);
-    fsyncSync(fresh);
-  } finally {
-    closeSync(fresh);
-  }
-  renameSync(`${file}.new`, file);
-  const directory = openSync(dirname(file), 'r');
-  fsyncSync(directory);
-  closeSync(directory);
 }

@@ -8,3 +8,4 @@ export * from './token-bucket.js';
 export * from './within.js';
 export * from './wall-clock.js';
 export * from './unreachable.js';
+export * from './write-durably.js';
