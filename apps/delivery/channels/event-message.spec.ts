@@ -9,19 +9,31 @@ import { renderTelegram } from './telegram/render.js';
 const messageOf = (event: object) => eventMessage(Buffer.from(JSON.stringify(event)), 'Acme');
 const metaOf = (event: object) => messageOf(event).sections[0]?.entries[0]?.meta;
 const listing = { source: 'vinted', title: 'Nike Air', author: 'ada', price: 15, currency: 'EUR' };
-const answer = { source: 'ai_answers', title: 'Which desk lamp?', text: 'Buy Acme.', brand: 'Acme' };
+const answer = {
+  source: 'ai_answers',
+  engine: 'perplexity',
+  prompt: 'Which desk lamp?',
+  text: 'Buy Acme.',
+  brand: 'Acme',
+};
 
 describe('the message of an event', () => {
   it.each([
     ['listing.created', { listing }, 'ada · 15.00 EUR'],
     ['listing.delisted', { listing }, 'no longer listed · ada · 15.00 EUR'],
     ['listing.price_changed', { listing, previousPrice: 20 }, 'price changed: 20.00 to 15.00 EUR · ada'],
-    ['answer.created', { answer: { ...answer, brand: null } }, 'first answer'],
-    ['answer.changed', { answer: { ...answer, brand: null } }, 'answer changed'],
-    ['term.cited', { answer }, 'cites Acme'],
-    ['term.uncited', { answer }, 'no longer cites Acme'],
+    ['answer.created', { answer: { ...answer, brand: null } }, 'first answer · perplexity'],
+    ['answer.changed', { answer: { ...answer, brand: null } }, 'answer changed · perplexity'],
+    ['term.cited', { answer }, 'cites Acme · perplexity'],
+    ['term.uncited', { answer }, 'no longer cites Acme · perplexity'],
   ])('of the type %s says what happened', (type, event, meta) => {
     expect(metaOf({ type, ...event })).toBe(meta);
+  });
+
+  it('about an answer of an AI engine shows the question, the answer and the engine', () => {
+    const [entry] = messageOf({ type: 'term.cited', answer }).sections[0]?.entries ?? [];
+    expect(entry).toMatchObject({ title: 'Which desk lamp?', text: 'Buy Acme.' });
+    expect(entry?.meta).toContain('perplexity');
   });
 
   it('says what happened for each type of event that is not about a new item, in every kind of chat and in a mail', () => {

@@ -57,13 +57,13 @@ function entryOf(event: Json, body: Json, source: string): Entry {
   const text = firstText(body, ['text', 'selftext', 'summary', 'description', 'answer']);
   const type = textOf(event['type']);
   const [price, currency] = [numberOf(body['price']), textOf(body['currency'])];
-  const title = firstText(body, ['title', 'name']);
+  const title = firstText(body, ['title', 'name', 'prompt']);
   const meta = [
     newsOf({
       ...{ type, price, currency, previousPrice: numberOf(event['previousPrice']) },
       brand: textOf(body['brand']) || null,
     }),
-    firstText(body, ['author', 'authorName']),
+    firstText(body, ['author', 'authorName', 'engine']),
     firstText(body, ['community', 'subreddit']),
     // The news of a changed price contains the price.
     price === null || type === 'listing.price_changed' ? '' : priceText(price, currency),
