@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { LRUCache } from 'lru-cache';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = [Address, number];
@@ -8,8 +7,6 @@ type Range = [Address, number];
 /** True if connections to the address are allowed. The address is an IP in any notation that `ipaddr.js` reads. */
 export type AddressPolicy = (address: string) => boolean;
 
-// Maximum number of cached results. Results are cached, because most requests go to the same few thousand addresses.
-const VERDICTS_KEPT = 5_000;
 // Addresses in a public range that are internal to a cloud: Azure's WireServer gives out machine credentials.
 const PUBLIC_BUT_INTERNAL: readonly Range[] = [[ipaddr.IPv4.parse('168.63.129.16'), 32]];
 // The IPv6 internet is in 2000::/3. All other addresses are local, reserved or for transition schemes.
@@ -24,18 +21,10 @@ const NAT64: Range = [ipaddr.IPv6.parse('64:ff9b::'), 96];
  */
 export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
   const allowed = allow.map((cidr) => ipaddr.parseCIDR(cidr) as Range);
-  const permits = (text: string) => {
+  return (text) => {
     if (!ipaddr.isValid(text)) return false;
     const address = ipaddr.process(text);
     return allowed.some((range) => within(address, range)) || isPublic(address);
-  };
-  const verdicts = new LRUCache<string, boolean>({ max: VERDICTS_KEPT });
-  return (text) => {
-    const known = verdicts.get(text);
-    if (known !== undefined) return known;
-    const verdict = permits(text);
-    verdicts.set(text, verdict);
-    return verdict;
   };
 }
 

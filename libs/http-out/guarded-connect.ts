@@ -18,7 +18,7 @@ export function createTrustedConnector(): buildConnector.connector {
 /**
  * Connects only to addresses that the policy permits. It checks the addresses of one lookup and connects to one of
  * them, so a second lookup (DNS rebinding) cannot change the address. Literal addresses are not looked up: they are
- * checked before (`checkLiteral`), and again here on the open socket.
+ * checked before (`Target.blocked`), and again here on the open socket.
  */
 export function createGuardedConnector(permits: AddressPolicy, resolve: Resolve): buildConnector.connector {
   const connect = buildConnector({

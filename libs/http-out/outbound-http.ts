@@ -1,11 +1,11 @@
-import { createAddressPolicy, type AddressPolicy } from './address-policy.js';
+import { createAddressPolicy } from './address-policy.js';
 import { exchange, type Answer, type AnswerCallback } from './exchange.js';
 import { createGuardedConnector, createTrustedConnector } from './guarded-connect.js';
-import { OutboundError, toOutboundError } from './outbound-error.js';
+import { notAllowed, OutboundError, toOutboundError } from './outbound-error.js';
 import { Pools } from './pools.js';
 import { isPermanentRedirect, nextHop, type Hop } from './redirect.js';
 import { createResolve, type Resolve } from './resolve.js';
-import { checkLiteral, createTargetReader, type Target } from './target.js';
+import { createTargetReader, type Target } from './target.js';
 
 /** Options of the outbound HTTP client. */
 export interface OutboundHttpOptions {
@@ -96,18 +96,18 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundDispat
 }
 
 class GuardedOutboundHttp implements OutboundDispatcher {
-  private readonly permits: AddressPolicy;
-  private readonly targetOf = createTargetReader();
+  private readonly targetOf: (url: string) => Target;
   private readonly guarded: Pools;
   private readonly trusted: Pools;
   private closed = false;
 
   constructor(private readonly options: OutboundHttpOptions) {
-    this.permits = createAddressPolicy(options.allow);
+    const permits = createAddressPolicy(options.allow);
+    this.targetOf = createTargetReader(permits);
     const connections = options.connectionsPerOrigin ?? DEFAULT_CONNECTIONS_PER_ORIGIN;
     const resolve = options.resolve ?? createResolve();
     // Separate pools: a connection that was opened for a trusted request must never serve an untrusted one.
-    this.guarded = new Pools(createGuardedConnector(this.permits, resolve), connections);
+    this.guarded = new Pools(createGuardedConnector(permits, resolve), connections);
     this.trusted = new Pools(createTrustedConnector(), connections);
   }
 
@@ -181,10 +181,10 @@ class GuardedOutboundHttp implements OutboundDispatcher {
     let target: Target;
     try {
       target = this.targetOf(url);
-      if (!trusted) checkLiteral(target, this.permits);
     } catch (error) {
       return callback(toOutboundError(error, ''));
     }
+    if (target.blocked && !trusted) return callback(new OutboundError('blocked', notAllowed(target.host)));
     const pools = trusted ? this.trusted : this.guarded;
     exchange(
       pools.of(target.origin),

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { AddressPolicy } from './address-policy.js';
-import { notAllowed, OutboundError } from './outbound-error.js';
+import { OutboundError } from './outbound-error.js';
 
 /** The target of one request, read from its URL once. */
 export interface Target {
@@ -10,8 +10,8 @@ export interface Target {
   readonly host: string;
   /** Path and query. */
   readonly path: string;
-  /** The IP address in the URL, if the host is one. */
-  readonly literal: string | undefined;
+  /** True if the host is an IP address that the policy does not permit. */
+  readonly blocked: boolean;
 }
 
 const TARGETS_KEPT = 5_000;
@@ -22,23 +22,17 @@ const CACHED_URL_LENGTH = 2_048;
 /**
  * Makes a function that reads URLs. The function caches the latest results, because the same few thousand URLs are
  * requested again and again. The function throws OutboundError `invalid_url` for an address that cannot be requested.
+ * @param permits decides about hosts that are IP addresses
  */
-export function createTargetReader(): (url: string) => Target {
+export function createTargetReader(permits: AddressPolicy): (url: string) => Target {
   const kept = new LRUCache<string, Target>({ max: TARGETS_KEPT });
   return (url) => {
     const known = kept.get(url);
     if (known) return known;
-    const target = readTarget(url);
+    const target = readTarget(url, permits);
     if (url.length <= CACHED_URL_LENGTH) kept.set(url, target);
     return target;
   };
-}
-
-/** Checks the host of a URL. @throws OutboundError `blocked` if the host is an IP address that is not allowed */
-export function checkLiteral(target: Target, permits: AddressPolicy): void {
-  if (target.literal !== undefined && !permits(target.literal)) {
-    throw new OutboundError('blocked', notAllowed(target.host));
-  }
 }
 
 /**
@@ -62,7 +56,7 @@ export function rerouteTo(baseUrl: string): (url: string) => string {
   };
 }
 
-function readTarget(url: string): Target {
+function readTarget(url: string, permits: AddressPolicy): Target {
   const parsed = safeParse(url);
   if (!parsed) throw new OutboundError('invalid_url', 'the address is not a URL');
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
@@ -72,15 +66,16 @@ function readTarget(url: string): Target {
     throw new OutboundError('invalid_url', 'the address must not contain a user name or a password');
   }
   if (parsed.port === '0') throw new OutboundError('invalid_url', 'port 0 cannot be reached');
+  const literal = literalOf(parsed.hostname);
   return {
     origin: parsed.origin,
     host: parsed.host,
     path: `${parsed.pathname}${parsed.search}`,
-    literal: literalOf(parsed.hostname),
+    blocked: literal !== undefined && !permits(literal),
   };
 }
 
-// The URL parser has already normalised 127.1, 2130706433, 0x7f.1 and 0177.0.0.1 to 127.0.0.1.
+// Returns the IP address in a URL, if the host is one. The URL parser has already normalised 127.1, 2130706433, 0x7f.1 and 0177.0.0.1 to 127.0.0.1.
 function literalOf(hostname: string): string | undefined {
   if (hostname.startsWith('[')) return hostname.slice(1, -1);
   return /^\d+\.\d+\.\d+\.\d+$/.test(hostname) ? hostname : undefined;
