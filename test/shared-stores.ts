@@ -6,12 +6,17 @@ import { createTemplate, dropTemplate, type SharedStores } from '#testing';
 
 let stop: (() => Promise<void>) | undefined;
 
+/** The time zone of the stores: not UTC, so that specs find statements that depend on the time zone of a server. */
+const STORES_ZONE = 'Asia/Tokyo';
+
 /**
  * Starts one Postgres and one ClickHouse for the whole run. Uses the servers in `DATABASE_URL` and `CLICKHOUSE_URL`
  * instead, if these are set. Specs use separate databases on them.
  */
 export async function startSharedStores(): Promise<SharedStores> {
   const dataDir = mkdtempSync(join(tmpdir(), 'earshot-test-'));
+  const ownZone = process.env.TZ;
+  process.env.TZ = STORES_ZONE;
   const stores = await startEmbedded({
     dataDir,
     // Specs start separate NATS servers, because streams have no namespaces.
@@ -19,6 +24,9 @@ export async function startSharedStores(): Promise<SharedStores> {
     databaseUrl: process.env.DATABASE_URL,
     clickhouseUrl: process.env.CLICKHOUSE_URL,
     log: { info: () => {}, warn: (line) => process.stderr.write(`${line}\n`) },
+  }).finally(() => {
+    if (ownZone === undefined) delete process.env.TZ;
+    else process.env.TZ = ownZone;
   });
   const stopServers = async () => {
     await stores.stop();

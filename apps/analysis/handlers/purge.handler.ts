@@ -126,9 +126,9 @@ async function erase(
   });
 }
 
-/** Returns the time of ClickHouse, whose clock also sets `counted_at` of market days. */
+/** Returns the present time (UTC) by the clock of ClickHouse, which also sets `counted_at` of market days. */
 async function clockOf(clickhouse: ClickHouseClient): Promise<string | undefined> {
-  const [clock] = await selectRows<{ now: string }>(clickhouse, 'SELECT toString(now64(3)) AS now');
+  const [clock] = await selectRows<{ now: string }>(clickhouse, "SELECT toString(now64(3, 'UTC')) AS now");
   return clock?.now;
 }
 
