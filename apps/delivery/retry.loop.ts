@@ -4,6 +4,7 @@ import PQueue from 'p-queue';
 import { failpoint, Repeated, within } from '#kernel';
 import { BUS, DATABASE, LOG, type Loop } from '#platform';
 import { getMessage, type Bus } from '#messaging';
+import { isOutage } from '#outages';
 import type { Database } from '#postgres';
 import { continueTrace, metrics, type Logger } from '#telemetry';
 import { AttemptRecorder } from './attempts/attempt-recorder.js';
@@ -60,6 +61,11 @@ export class RetryLoop implements Loop {
   ];
   private readonly ended: AttemptResult[] = [];
   private recording: Promise<void> | undefined;
+  /**
+   * True while attempts cannot be recorded because a store cannot answer. Nothing is claimed meanwhile: the claims of
+   * deliveries whose attempts are not recorded end, and each further attempt would send the same delivery again.
+   */
+  private cannotRecord = false;
   private readonly repeated: readonly Repeated[];
 
   constructor(
@@ -101,6 +107,7 @@ export class RetryLoop implements Loop {
   /** @returns true if more deliveries can be due now */
   private async pass(group: Group): Promise<boolean> {
     await this.returnUnattempted(group);
+    if (this.cannotRecord) return false;
     const { queue, byMail, max, after } = group;
     if (!(await within(PAUSE_MS, queue.onSizeLessThan(max / 2)))) return true;
     const { ready, paced, moved, givenUp, next } = await this.claims.claim({
@@ -137,12 +144,17 @@ export class RetryLoop implements Loop {
 
   private async record(): Promise<void> {
     while (this.ended.length > 0) {
-      await wait(TOGETHER_MS);
-      await this.recorder
-        .record(this.ended.splice(0, MAX_RECORDED_TOGETHER))
-        .catch((error: unknown) =>
-          this.log.error({ err: error }, 'attempts could not be recorded; they are repeated'),
-        );
+      await wait(this.cannotRecord ? PAUSE_MS : TOGETHER_MS);
+      const results = this.ended.splice(0, MAX_RECORDED_TOGETHER);
+      try {
+        await this.recorder.record(results);
+        this.cannotRecord = false;
+      } catch (error) {
+        this.cannotRecord = isOutage(error);
+        if (this.cannotRecord) this.ended.unshift(...results);
+        const next = this.cannotRecord ? 'Earshot tries to record them again' : 'they are repeated';
+        this.log.error({ err: error }, `attempts could not be recorded; ${next}`);
+      }
     }
     // Reset in the same synchronous step as the last look at `ended`, so that no result is lost.
     this.recording = undefined;

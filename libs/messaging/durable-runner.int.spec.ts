@@ -78,6 +78,26 @@ describe('a durable consumer', () => {
     expect((await scene.bus.jsm.consumers.info('CHECKS', name)).num_ack_pending).toBe(1);
   });
 
+  it('does not handle the messages of a batch alone while a store cannot answer, until their fourth delivery', async () => {
+    const handled: string[] = [];
+    let allSent = false;
+    const { name, running } = await run(async (batch) => {
+      await until('all messages are sent', () => allSent);
+      handled.push(`${batch.map(({ text }) => text).join('')} ${batch[0]?.deliveries}`);
+      const isBad = batch.some(({ text, deliveries }) => text === 'bad' || deliveries === 1);
+      if (isBad && batch[0]?.text !== 'first') throw new Outage('Postgres', new Error('terminated'));
+      return batch.map(() => done);
+    });
+    await send('first', 'good', 'bad');
+    allSent = true;
+    await until('the bad message was delivered four times', () => handled.includes('bad 4'));
+    await running.stop();
+    expect(handled).toContain('goodbad 1');
+    expect(handled).not.toContain('good 1');
+    expect(handled).not.toContain('bad 1');
+    expect((await scene.bus.jsm.consumers.info('CHECKS', name)).num_ack_pending).toBe(1);
+  });
+
   it.each(DECISION_STREAMS)(
     'does not park a message of %s that fails, even at its ninth delivery, and handles the others',
     async (stream) => {

@@ -25,6 +25,11 @@ export interface RunningDurable {
  * consumer is `inOrder`, or the stream contains decisions.
  */
 const PARK_AFTER_DELIVERIES = 8;
+/**
+ * If a store cannot answer, a batch is delivered again as a whole until a message of it has been delivered this often.
+ * After that, each message is tried alone, because one of them can cause what looks like an outage.
+ */
+const ALONE_AFTER_DELIVERIES = 4;
 const SOON_MS = 1000;
 
 /**
@@ -123,6 +128,15 @@ class DurableLoop implements RunningDurable {
         return part.map(() => retry(SOON_MS));
       }
       if (part.length === 1 && first) return [this.afterFailure(first, error)];
+      // Each message that is tried alone repeats what the handler does outside the stores, for example requests to
+      // webhooks. This is useless while a store cannot answer.
+      if (isOutage(error) && part.every((message) => message.info.deliveryCount < ALONE_AFTER_DELIVERIES)) {
+        this.log.warn(
+          { err: error, messages: part.length },
+          'a store cannot answer; the messages are delivered again',
+        );
+        return part.map((message) => retry(pauseAfter(message)));
+      }
       // One bad message must not delay the others, so each message is tried alone.
       const outcomes: (Outcome | Later)[] = [];
       for (const message of part) outcomes.push(...(await this.outcomesOf([message], batch)));
@@ -134,8 +148,8 @@ class DurableLoop implements RunningDurable {
     this.supply.keep(message);
     const settled = outcome
       .catch((error: unknown) =>
-        // Another message of the batch can be at fault.
-        this.stopping || this.alone.has(message)
+        // Another message of the batch can be at fault, but not if a store cannot answer.
+        this.stopping || this.alone.has(message) || isOutage(error)
           ? this.afterFailure(message, error)
           : this.outcomeAlone(message),
       )
@@ -168,7 +182,7 @@ class DurableLoop implements RunningDurable {
     const mayPark = !inOrder && !STREAMS[stream].decisions;
     if (deliveries >= PARK_AFTER_DELIVERIES && mayPark && !isOutage(error))
       return park(error instanceof Error ? error.message : String(error));
-    return retry(Math.min(30_000, 250 * 2 ** Math.min(deliveries, 7)));
+    return retry(pauseAfter(message));
   }
 
   private count(outcomes: readonly Outcome[]): void {
@@ -222,4 +236,9 @@ class DurableLoop implements RunningDurable {
     });
     this.log.error({ subject: message.subject, seq: message.seq, reason }, 'message parked');
   }
+}
+
+/** Returns the pause before the next delivery of a message that has failed, in ms. */
+function pauseAfter({ info }: JsMsg): number {
+  return Math.min(30_000, 250 * 2 ** Math.min(info.deliveryCount, 7));
 }
