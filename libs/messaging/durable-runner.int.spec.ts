@@ -1,7 +1,7 @@
 import { Outage } from '#kernel';
 import { until } from '#testing';
 import type { RunningDurable } from './durable-runner.js';
-import { done, park, retry } from './outcome.js';
+import { done, park, retry, wasHandledBefore } from './outcome.js';
 import { DurableScene, type Seen } from './testing/durable-scene.js';
 import { hangingReplicaTasks } from './testing/hanging-replica-tasks.js';
 
@@ -76,6 +76,21 @@ describe('a durable consumer', () => {
     await running.stop();
     expect(await parked(name)).toEqual([]);
     expect((await scene.bus.jsm.consumers.info('CHECKS', name)).num_ack_pending).toBe(1);
+  });
+
+  it('marks a message that it handles again after the failure of its batch', async () => {
+    const marks: boolean[] = [];
+    const { name, running } = await run(() => [], 10, {
+      handle: async (batch) => {
+        marks.push(...batch.map(wasHandledBefore));
+        if (marks.length === 1) throw new Error('defect');
+        return batch.map(() => done);
+      },
+    });
+    await send('a');
+    await settled(name);
+    await running.stop();
+    expect(marks).toEqual([false, true]);
   });
 
   it('does not handle the messages of a batch alone while a store cannot answer, until their fourth delivery', async () => {

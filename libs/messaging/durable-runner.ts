@@ -8,7 +8,7 @@ import { catchUp } from './catch-up.js';
 import type { Durable } from './durable.js';
 import { untilAnswered } from './jetstream-requests.js';
 import { MessageSupply, openConsumer } from './message-supply.js';
-import { park, retry, type Later, type Outcome } from './outcome.js';
+import { markFailed, park, retry, type Later, type Outcome } from './outcome.js';
 import { STREAMS, subjectOf } from './streams.js';
 
 /** A running durable consumer. */
@@ -119,6 +119,7 @@ class DurableLoop implements RunningDurable {
     try {
       return await arriveShared(shared, causes, () => this.durable.handle(part));
     } catch (error) {
+      markFailed(part);
       if (this.stopping) {
         // Probably the stop has closed what the handler needs. Then trying each message alone would fail too.
         this.log.warn(
@@ -166,6 +167,7 @@ class DurableLoop implements RunningDurable {
 
   /** Handles a message again, after its later outcome was rejected. */
   private async outcomeAlone(message: JsMsg): Promise<Outcome> {
+    markFailed([message]);
     const outcomes = await this.lateAlone.add(() => this.outcomesOf([message], [message]));
     const [outcome = retry(SOON_MS)] = outcomes ?? [];
     if (outcome.kind !== 'later') return outcome;

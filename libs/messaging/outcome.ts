@@ -19,12 +19,20 @@ export interface Later {
 /** The header of a parked message that was sent to its consumers again. */
 export const RETRIED_HEADER = 'earshot-retried';
 
-/** Returns true if it is possible that an earlier delivery of the message was handled, wholly or in part. */
-export function wasHandledBefore({
-  redelivered,
-  headers,
-}: Pick<JsMsg, 'redelivered'> & Partial<Pick<JsMsg, 'headers'>>): boolean {
-  return redelivered || headers?.has(RETRIED_HEADER) === true;
+/** The parts of a message that show whether it was handled before. */
+type Handled = Pick<JsMsg, 'redelivered'> & Partial<Pick<JsMsg, 'headers'>>;
+
+/** Messages that are handled again without another delivery, because the batch that contained them has failed. */
+const failed = new WeakSet<Handled>();
+
+/** Makes `wasHandledBefore` true for messages whose batch has failed. */
+export function markFailed(messages: readonly Handled[]): void {
+  for (const message of messages) failed.add(message);
+}
+
+/** Returns true if it is possible that the message was handled before, wholly or in part. */
+export function wasHandledBefore(message: Handled): boolean {
+  return message.redelivered || failed.has(message) || message.headers?.has(RETRIED_HEADER) === true;
 }
 
 export const done: Outcome = { kind: 'done' };

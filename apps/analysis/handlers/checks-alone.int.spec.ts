@@ -1,6 +1,6 @@
 import { headers as natsHeaders } from '@nats-io/nats-core';
 import { newId } from '#kernel';
-import { RETRIED_HEADER } from '#messaging';
+import { markFailed, RETRIED_HEADER } from '#messaging';
 import { ChecksUnderTest, messageOf, POSITIVE, type CheckScene } from '../testing/checks-under-test.js';
 
 let fixture: ChecksUnderTest;
@@ -35,6 +35,7 @@ describe('checks that are handled alone after a failure of their batch', () => {
       messageOf(second.check(...items(19), { text: 'bad' })),
     ];
     await expect(handler.handle(messages)).rejects.toThrow('defect');
+    markFailed(messages);
     isFailing = false;
     for (const message of messages) await handler.handle([message]);
     for (const [scene, count] of [
@@ -56,6 +57,7 @@ describe('checks that are handled alone after a failure of their batch', () => {
     });
     const messages = [messageOf(scene.check(...items(24))), messageOf(other.check({ text: 'bad' }))];
     await expect(handler.handle(messages)).rejects.toThrow('defect');
+    markFailed(messages);
     isFailing = false;
     for (const message of messages) await handler.handle([message]);
     await handler.handle([messageOf(scene.check(...items(10)))]);

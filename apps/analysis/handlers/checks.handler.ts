@@ -35,9 +35,6 @@ import { settingsOf, type WatchSettings } from './treatment.js';
  */
 @Controller()
 export class ChecksHandler {
-  /** Messages that this process has handled before. A message is handled alone after its batch has failed. */
-  private readonly handled = new WeakSet<CheckMessage>();
-
   constructor(
     @Inject(DATABASE) private readonly database: Database,
     @Inject(STORE) private readonly store: EventStore,
@@ -77,9 +74,7 @@ export class ChecksHandler {
 
   /** Returns what earlier attempts at the message have stored; undefined for the first attempt. */
   private async earlierOf(message: CheckMessage, check: Check): Promise<Earlier | undefined> {
-    const isRepeated = wasHandledBefore(message) || this.handled.has(message);
-    this.handled.add(message);
-    if (!isRepeated) return undefined;
+    if (!wasHandledBefore(message)) return undefined;
     const [events, readings] = await Promise.all([
       storedEventIds(this.store, check, check.finishedAt),
       this.readings.storedOf(check),

@@ -3,7 +3,7 @@ import type { JsMsg } from '@nats-io/jetstream';
 import { EventSchema, type Event } from '#contracts';
 import { EventStore } from '#event-store';
 import { isoOf, newId } from '#kernel';
-import { connectBus, subjectOf, type Bus } from '#messaging';
+import { connectBus, markFailed, subjectOf, type Bus } from '#messaging';
 import { createLogger } from '#telemetry';
 import { isolateStores, type IsolatedStores } from '#testing';
 import { publishEvents } from './publish-events.js';
@@ -42,6 +42,16 @@ it('events of a message that is delivered again are published only if EVENTS doe
   const events = [known, missing, earlier].map((event) => ({ event, message: messageOf(true) }));
   expect(await publishEvents(store, events)).toBe(1);
   expect(await countOf(watchId)).toBe(3);
+});
+
+it('events of a message that is handled alone after its batch has failed are published only if EVENTS does not contain them', async () => {
+  const watchId = newId();
+  const event = eventOf(watchId);
+  await stored(event);
+  const message = messageOf(false);
+  markFailed([message]);
+  expect(await publishEvents(store, [{ event, message }])).toBe(0);
+  expect(await countOf(watchId)).toBe(1);
 });
 
 it('events of a message that is delivered for the first time are published without a read', async () => {

@@ -1,6 +1,7 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { EventSchema } from '#contracts';
 import { newId } from '#kernel';
+import { markFailed } from '#messaging';
 import type { Database } from '#postgres';
 import { createLogger } from '#telemetry';
 import { until } from '#testing';
@@ -131,6 +132,7 @@ describe('a batch of events', () => {
     await expect(handler.handle([failed!])).rejects.toThrow('the store is down');
     expect(repeatedIds).toEqual([]);
     isBroken = false;
+    markFailed([failed!]);
     await handler.handle([failed!, { ...redelivered!, redelivered: true }, messageOf(quickId())]);
     expect(repeatedIds).toEqual(ids);
   });

@@ -36,8 +36,6 @@ type EventMessage = Pick<JsMsg, 'data' | 'seq' | 'time' | 'redelivered'> & Parti
 @Controller()
 export class EventsHandler {
   private readonly stragglers = new Set<Promise<void>>();
-  /** After a failure, the handler gets the same messages again. */
-  private readonly handled = new WeakSet<EventMessage>();
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
@@ -64,9 +62,8 @@ export class EventsHandler {
       cause: causeOf(message),
       seq: message.seq,
       storedAt: message.time.getTime(),
-      isRepeated: wasHandledBefore(message) || this.handled.has(message),
+      isRepeated: wasHandledBefore(message),
     }));
-    for (const message of batch) this.handled.add(message);
     const delivered = events.filter(({ event }) => mayBeDelivered(event));
     if (delivered.length === 0) return batch.map(() => done);
     const { late, attempts } = await this.deliver(await this.first.of(delivered));
