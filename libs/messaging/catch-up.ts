@@ -72,5 +72,14 @@ export async function* batchesOf(
  * is no longer in the stream.
  */
 function asDelivered({ subject, seq, data }: StoredMsg): JsMsg {
-  return { subject, seq, data } as JsMsg;
+  const message = { subject, seq, data } as JsMsg;
+  reread.add(message);
+  return message;
+}
+
+const reread = new WeakSet<JsMsg>();
+
+/** Returns true if the consumer has acknowledged the message earlier, and gets it again because the tables lack it. */
+export function isReread(message: JsMsg): boolean {
+  return reread.has(message);
 }

@@ -1,5 +1,7 @@
 import { Outage } from '#kernel';
 import { until } from '#testing';
+import { isReread } from './catch-up.js';
+import type { Durable } from './durable.js';
 import type { RunningDurable } from './durable-runner.js';
 import { done, park, retry, wasHandledBefore } from './outcome.js';
 import { DurableScene, type Seen } from './testing/durable-scene.js';
@@ -290,4 +292,25 @@ it('a consumer of some subjects gets only messages on these subjects, and other 
   await settled(consumer.name);
   await again.stop();
   expect(seen).toEqual(['first', 'second', 'purged', 'third']);
+});
+
+it('a consumer whose tables lack acknowledged messages gets them again, marked as reread', async () => {
+  const marks: [string, boolean][] = [];
+  const handle: Durable['handle'] = async (batch) => {
+    for (const message of batch) marks.push([Buffer.from(message.data).toString(), isReread(message)]);
+    return batch.map(() => done);
+  };
+  const consumer = await run(() => [], 10, { handle });
+  await send('first');
+  await settled(consumer.name);
+  await consumer.running.stop();
+  const again = await consumer.again({ appliedUpTo: () => Promise.resolve(0) });
+  await send('second');
+  await settled(consumer.name);
+  await again.stop();
+  expect(marks).toEqual([
+    ['first', false],
+    ['first', true],
+    ['second', false],
+  ]);
 });

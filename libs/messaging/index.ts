@@ -1,4 +1,4 @@
-export { batchesOf } from './catch-up.js';
+export { batchesOf, isReread } from './catch-up.js';
 export * from './bus.js';
 export * from './streams.js';
 export * from './outcome.js';

@@ -1,6 +1,6 @@
 import type { JsMsg } from '@nats-io/jetstream';
 import { predecessorOf } from '#event-store';
-import { done, retry, type ConsumerOptions, type Outcome } from '#messaging';
+import { done, isReread, retry, type ConsumerOptions, type Outcome } from '#messaging';
 import type { Database } from '#postgres';
 import { causeOf } from '#telemetry';
 import {
@@ -70,7 +70,8 @@ export async function applyBatch(
     database.transaction((tx) => applyInOrder(tx, projection, messages));
   const projected = open.map((message): ProjectedMessage => {
     const { subject, seq, data, headers } = message;
-    return { subject, seq, data, predecessor: predecessorOf(headers) ?? 0, cause: causeOf(message) };
+    const predecessor = predecessorOf(headers) ?? 0;
+    return { subject, seq, data, predecessor, cause: causeOf(message), reread: isReread(message) };
   });
   const verdicts = await apply(projected);
   const early = projected.filter((_, n) => verdicts[n] === 'early' && isOftenDelivered(open[n]));

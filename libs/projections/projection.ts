@@ -16,6 +16,8 @@ export interface ProjectedMessage {
    * of `unordered` projections have this mark.
    */
   again?: boolean;
+  /** True if the consumer has acknowledged the message earlier. The tables lack it, because they were lost or restored. */
+  reread?: boolean;
 }
 
 /** A message with its content: the result of the projection's `read`, or undefined if the projection has no `read`. */

@@ -8,8 +8,8 @@ import { addressTargetId } from '../channels/channels.js';
 import { GIVE_UP_AFTER_MS } from '../domain/retry-schedule.js';
 
 /**
- * Older digests get no delivery. After a loss of Postgres, DIGESTS is read from its beginning, and the digests of 90 days
- * would be sent again. A delivery is given up after the same time.
+ * After a loss of Postgres, DIGESTS is read from its beginning, and older digests than this get no delivery. Otherwise the
+ * digests of 90 days would be sent again. A delivery is given up after the same time.
  */
 const MAX_AGE_MS = GIVE_UP_AFTER_MS;
 
@@ -24,8 +24,8 @@ export const digestDeliveriesProjection: Projection = {
   async apply(tx, messages) {
     const oldest = Date.now() - MAX_AGE_MS;
     const digests = messages
-      .map(({ data, cause }) => ({ digest: fromBinary(DigestAssembledSchema, data), cause }))
-      .filter(({ digest }) => Date.parse(digest.assembledAt) > oldest);
+      .map(({ data, cause, reread }) => ({ digest: fromBinary(DigestAssembledSchema, data), cause, reread }))
+      .filter(({ digest, reread }) => !reread || Date.parse(digest.assembledAt) > oldest);
     if (digests.length === 0) return;
     const targets = await targetsOf(
       tx,
