@@ -1,12 +1,19 @@
 import { headers } from '@nats-io/transport-node';
-import { RETRIED_HEADER } from '#messaging';
+import { endpointIdOf } from '#kernel';
+import { RETRIED_HEADER, subjectOf } from '#messaging';
+import { SecretBox } from '#secrets';
 import { until } from '#testing';
+import { FirstDeliveries } from './attempts/first-deliveries.js';
+import type { Targets } from './attempts/targets.js';
+import { Channels } from './channels/channels.js';
+import { ChannelPace } from './channels/pace.js';
 import {
   openDelivery,
   startReceiver,
   type DeliveryUnderTest,
   type Receiver,
 } from './testing/delivery-under-test.js';
+import { readPushedEvent } from './wire/pushed-event.reader.js';
 
 let delivery: DeliveryUnderTest;
 let receiver: Receiver;
@@ -52,7 +59,40 @@ describe('an event that is delivered again', () => {
     expect((await delivery.attemptsOf(eventId)).map(({ number }) => number)).toEqual([1, 2]);
   });
 
-  it('is sent immediately if it is not waiting for another attempt', async () => {
+  it.each([
+    ['is not sent again if its successful attempt is recorded', 200, 0],
+    ['is sent again if its failed attempt is recorded and the next attempt is not stored', 500, 1],
+  ])('%s', async (_, status, count) => {
+    receiver.answers.set(`/${status}`, { status });
+    const watchId = await delivery.watch(`${receiver.url}/${status}`);
+    const service = await delivery.start();
+    const { eventId } = await delivery.event(watchId);
+    await delivery.attempts(eventId, 1);
+    await service.stop();
+    await delivery.database.query('DELETE FROM pending_deliveries');
+    const { accountId, database, store } = delivery;
+    const [stored] = await store.read('EVENTS', subjectOf('EVENTS', accountId, watchId));
+    const event = {
+      event: readPushedEvent(stored!.data),
+      seq: stored!.seq,
+      storedAt: Date.now() - 60_000,
+      cause: undefined,
+    };
+    const box = new SecretBox('5e'.repeat(32));
+    const targets = { webhooksOf: () => Promise.resolve(new Map([[watchId, webhook]])) };
+    const webhook = {
+      target: { kind: 'webhook', id: endpointIdOf(accountId, `${receiver.url}/${status}`) },
+      isOrdinary: true,
+    };
+    const first = new FirstDeliveries(
+      ...([database, store, targets as unknown as Targets] as const),
+      ...([new Channels(database, box), new ChannelPace()] as const),
+    );
+    expect((await first.of([{ ...event, isRepeated: true }])).deliveries.length).toBe(count);
+    expect((await first.of([{ ...event, isRepeated: false }])).deliveries.length).toBe(1);
+  });
+
+  it('is sent again if a user retries the parked event', async () => {
     const watchId = await delivery.watch(`${receiver.url}/repeated`);
     const service = await delivery.start();
     const { eventId } = await delivery.event(watchId);

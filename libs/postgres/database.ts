@@ -41,6 +41,7 @@ import { NextLlmTurn1763999200000 } from './migrations/1763999200000-next-llm-tu
 import { NumberedSchedule1764000000000 } from './migrations/1764000000000-numbered-schedule.js';
 import { Reservations1764100000000 } from './migrations/1764100000000-reservations.js';
 import { ReservationStreams1764200000000 } from './migrations/1764200000000-reservation-streams.js';
+import { ChannelOrder1764300000000 } from './migrations/1764300000000-channel-order.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -107,6 +108,7 @@ const MIGRATIONS = [
   NumberedSchedule1764000000000,
   Reservations1764100000000,
   ReservationStreams1764200000000,
+  ChannelOrder1764300000000,
 ];
 
 /** How a service uses Postgres. */

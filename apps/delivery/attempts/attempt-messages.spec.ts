@@ -72,14 +72,14 @@ describe('the messages of ATTEMPTS', () => {
     );
   });
 
-  it('name the creation of the delivery, except the first attempt at a webhook, which is made immediately', () => {
-    const webhook = attempted(newId());
-    const channel: Recorded<Addressed> = {
-      ...webhook,
-      delivery: { ...webhook.delivery, channelKind: 'slack', firstAt: webhook.at - 60_000 },
+  it('name the creation of the delivery, except a first attempt that is made immediately', () => {
+    const immediate = attempted(newId());
+    const waiting: Recorded<Addressed> = {
+      ...immediate,
+      delivery: { ...immediate.delivery, pending: true, firstAt: immediate.at - 60_000 },
     };
     const firstAtOf = (one: Recorded<Addressed>) =>
       messagesOf([one]).flatMap(({ data }) => attemptsIn(data).map(({ firstAt }) => firstAt))[0];
-    expect([webhook, channel].map(firstAtOf)).toEqual(['', isoOf(channel.delivery.firstAt)]);
+    expect([immediate, waiting].map(firstAtOf)).toEqual(['', isoOf(waiting.delivery.firstAt)]);
   });
 });

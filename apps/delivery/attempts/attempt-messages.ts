@@ -115,8 +115,8 @@ function attemptOf(
     targetKind: target.kind,
     targetId: target.id,
     // Empty means the same time as `at`. A delivery can wait before attempt 1, for example after a 429 of a channel. Then
-    // `firstAt` is earlier than `at`. For channels it is always earlier, because it is the time of the event.
-    firstAt: number === 1 && !pending && channelKind === '' ? '' : isoOf(firstAt),
+    // `firstAt` is earlier than `at`.
+    firstAt: number === 1 && !pending ? '' : isoOf(firstAt),
     channelId: channelIdIn(delivery.endpoint) ?? '',
     channelKind,
   };

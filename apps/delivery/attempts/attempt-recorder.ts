@@ -5,7 +5,14 @@ import { metrics } from '#telemetry';
 import { nextAttemptAt, postponed } from '../domain/retry-schedule.js';
 import { attemptMessages, disabledMessage, type Recorded } from './attempt-messages.js';
 import { DISABLED } from './claims.js';
-import { keyOf, type Addressed, type AttemptResult, type Delivery, type GivenUp } from './delivery.js';
+import {
+  keyOf,
+  turnOf,
+  type Addressed,
+  type AttemptResult,
+  type Delivery,
+  type GivenUp,
+} from './delivery.js';
 import { disableEndpoints, failingChannels, GONE, markEndpoints, pauseEndpoints } from './endpoints.js';
 import { dropPending, dropWaitingAt, savePending } from './pending-deliveries.js';
 import { addressKey } from './targets.js';
@@ -111,7 +118,7 @@ export class AttemptRecorder {
           if (nextAt === undefined) return [];
           // The destination accepts nothing for a time. After this time, this message is sent before messages that have
           // waited for a shorter time.
-          if (isPostponed(one)) return [{ ...delivery, dueAt: delivery.firstAt }];
+          if (isPostponed(one)) return [{ ...delivery, dueAt: turnOf(delivery) }];
           return [{ ...delivery, attempts: delivery.attempts + 1, dueAt: nextAt }];
         }),
       );

@@ -18,6 +18,13 @@ export interface Target {
   id: string;
 }
 
+/** The place of an event in the stream EVENTS. */
+export interface Place {
+  /** When the stream stored the event, in ms. */
+  storedAt: number;
+  seq: number;
+}
+
 /** Identifies a delivery. */
 export interface DeliveryKey {
   eventId: string;
@@ -36,10 +43,11 @@ export interface Addressed extends DeliveryKey {
   /** Present only if the target is a channel that still exists. */
   channelKind?: ChannelKind | undefined;
   /**
-   * When the delivery was created, in ms; for the message of an event to a channel, when the stream stored the event
-   * (`StreamTimes`). The first attempt is made at this time, or later if the delivery has to wait.
+   * When the delivery was created, in ms. The first attempt is made at this time, or later if the delivery has to wait.
    */
   firstAt: number;
+  /** Present only for the message of an event to a channel. Waiting messages of a channel are sent in this order. */
+  place?: Place | undefined;
   /** True while `pending_deliveries` has a row for this delivery. */
   pending: boolean;
   /**
@@ -100,6 +108,11 @@ export interface AttemptResult {
  * the attempt threw. The call can come before `EndpointQueues.submit` has returned.
  */
 export type AttemptCallback = (error: unknown, result?: AttemptResult) => void;
+
+/** Returns when a delivery that waits for its first attempt, or again for the same attempt, is due, in ms. */
+export function turnOf({ place, firstAt }: Pick<Addressed, 'place' | 'firstAt'>): number {
+  return place?.storedAt ?? firstAt;
+}
 
 /** Returns a unique text for each delivery, for sets and maps. */
 export function keyOf({ eventId, target }: DeliveryKey): string {

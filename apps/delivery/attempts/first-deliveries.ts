@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DATABASE } from '#platform';
+import type { EventStore } from '#event-store';
+import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { channelEndpoint, type Channel } from '../channels/channel.js';
 import { Channels, type KeywordChannels } from '../channels/channels.js';
@@ -8,13 +9,13 @@ import { recipientsOf } from '../channels/recipients.js';
 import { skipReasonOf } from '../channels/skip-reason.js';
 import type { ReadEvent } from '../wire/pushed-event.reader.js';
 import { DISABLED } from './claims.js';
-import { keyOf, type Addressed, type Delivery, type GivenUp } from './delivery.js';
+import { keyOf, type Addressed, type Delivery, type GivenUp, type Place } from './delivery.js';
+import { endedOf } from './ended-deliveries.js';
 import { crowdedAddresses, waitingOf } from './pending-deliveries.js';
-import { StreamTimes, type Stored } from './stream-times.js';
 import { addressKey, Targets, type Webhook } from './targets.js';
 
 /** An event and its message: when it was stored, and its trace context (`traceparent`). */
-export interface CausedEvent extends Stored {
+export interface CausedEvent extends Place {
   event: ReadEvent;
   cause: string | undefined;
   /** True if it is possible that the event was handled before, wholly or in part. */
@@ -43,29 +44,39 @@ interface ToChannel extends CausedEvent {
 /** Finds the targets of events: the webhook of the watch or keyword, and channels. */
 @Injectable()
 export class FirstDeliveries {
-  private readonly times = new StreamTimes();
-
   constructor(
     @Inject(DATABASE) private readonly database: Database,
+    @Inject(STORE) private readonly store: EventStore,
     private readonly targets: Targets,
     private readonly channels: Channels,
     private readonly pace: ChannelPace,
   ) {}
 
-  /** Leaves out deliveries that are already in `pending_deliveries`: the retry loop makes their attempts. */
+  /**
+   * Leaves out deliveries that have ended, and deliveries that are already in `pending_deliveries`: the retry loop makes
+   * their attempts.
+   */
   async of(events: readonly CausedEvent[]): Promise<NewDeliveries> {
-    const repeated = events.filter(({ isRepeated }) => isRepeated).map(({ event }) => event.eventId);
-    const [toWebhooks, toChannels, waiting] = await Promise.all([
+    const repeated = events.filter(({ isRepeated }) => isRepeated);
+    const [toWebhooks, toChannels, known] = await Promise.all([
       this.toWebhooks(events),
       this.toChannels(events),
-      waitingOf(this.database, repeated),
+      this.known(repeated),
     ]);
-    const isNew = (delivery: Addressed) => waiting.size === 0 || !waiting.has(keyOf(delivery));
+    const isNew = (delivery: Addressed) => known.size === 0 || !known.has(keyOf(delivery));
     return {
       deliveries: [...toWebhooks.deliveries, ...toChannels.deliveries].filter(isNew),
       paced: toChannels.paced.filter(isNew),
       unsent: [...toWebhooks.unsent, ...toChannels.unsent].filter(isNew),
     };
+  }
+
+  private async known(repeated: readonly CausedEvent[]): Promise<ReadonlySet<string>> {
+    const ids = repeated.map(({ event }) => event.eventId);
+    // In this order: a delivery that ends between the two reads is in the second result.
+    const waiting = await waitingOf(this.database, ids);
+    const ended = await endedOf(this.store, repeated);
+    return new Set([...waiting, ...ended]);
   }
 
   private async toWebhooks(events: readonly CausedEvent[]): Promise<NewDeliveries> {
@@ -94,6 +105,7 @@ export class FirstDeliveries {
       this.targets.endpoints(addresses),
       crowdedAddresses(this.database, addresses),
     ]);
+    const waits = new Set(crowded);
     for (const { channel, targetId, keyword, ...caused } of found) {
       const { accountId, channelId, kind: channelKind } = channel;
       const endpoint = channelEndpoint(channelId);
@@ -103,8 +115,8 @@ export class FirstDeliveries {
       const now = Date.now();
       const delivery: Delivery = {
         ...unaddressed(caused),
-        // Messages that wait for their first attempt are sent in the order of `firstAt`.
-        firstAt: this.times.of(key, caused),
+        firstAt: now,
+        place: { storedAt: caused.storedAt, seq: caused.seq },
         target: { kind: 'channel', id: targetId },
         endpoint,
         channelKind,
@@ -116,9 +128,10 @@ export class FirstDeliveries {
       if (reason !== undefined) result.unsent.push({ ...delivery, reason });
       // The message waits if the channel accepts no message now. It also waits while earlier messages of the channel
       // wait for their first attempt, because these must be sent first.
-      else if (known.pausedUntil > now || crowded.has(key) || !this.pace.take(endpoint, channelKind, now))
+      else if (known.pausedUntil > now || waits.has(key) || !this.pace.take(endpoint, channelKind, now)) {
         result.paced.push(delivery);
-      else result.deliveries.push(delivery);
+        waits.add(key);
+      } else result.deliveries.push(delivery);
     }
     return result;
   }

@@ -1,4 +1,4 @@
-import type { Database, Tx } from '#postgres';
+import { together, type Database, type Tx } from '#postgres';
 import { isRecorded } from '#telemetry';
 import { keyOf, type Addressed, type Delivery, type DeliveryKey, type TargetKind } from './delivery.js';
 import { addressKey, type Address } from './targets.js';
@@ -16,6 +16,8 @@ interface Row {
   source: string;
   endpoint: string;
   first_at: Date;
+  event_stored_at: Date | null;
+  event_seq: number;
   traceparent: string | null;
 }
 
@@ -26,7 +28,7 @@ export type ClaimedDelivery = Addressed & Pick<Delivery, 'body' | 'attempts'>;
 export type PendingDelivery = ClaimedDelivery & { dueAt: number };
 
 const COLUMNS =
-  'p.event_id, p.target_kind, p.target_id, p.account_id, p.watch_id, p.keyword_id, p.source, p.endpoint, p.first_at, p.traceparent';
+  'p.event_id, p.target_kind, p.target_id, p.account_id, p.watch_id, p.keyword_id, p.source, p.endpoint, p.first_at, p.event_stored_at, p.event_seq, p.traceparent';
 const SAME_KEY = 'p.event_id = k.event_id AND p.target_kind = k.target_kind AND p.target_id = k.target_id';
 
 /** Stores waiting deliveries. If a row already exists, only its number of attempts and its due time change. */
@@ -34,9 +36,10 @@ export async function savePending(tx: Tx, deliveries: readonly PendingDelivery[]
   if (deliveries.length === 0) return;
   await tx.query(
     `INSERT INTO pending_deliveries (event_id, target_kind, target_id, account_id, watch_id, keyword_id, source, endpoint,
-       body, attempts, first_at, due_at, traceparent, by_mail)
+       body, attempts, first_at, due_at, traceparent, by_mail, event_stored_at, event_seq)
      SELECT * FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], $8::text[],
-       $9::bytea[], $10::int[], $11::timestamptz[], $12::timestamptz[], $13::text[], $14::boolean[])
+       $9::bytea[], $10::int[], $11::timestamptz[], $12::timestamptz[], $13::text[], $14::boolean[],
+       $15::timestamptz[], $16::bigint[])
      ON CONFLICT (event_id, target_kind, target_id) DO UPDATE SET attempts = EXCLUDED.attempts, due_at = EXCLUDED.due_at`,
     [
       ...keyColumns(deliveries),
@@ -51,6 +54,8 @@ export async function savePending(tx: Tx, deliveries: readonly PendingDelivery[]
       deliveries.map((one) => new Date(one.dueAt)),
       deliveries.map(({ cause }) => (isRecorded(cause) ? cause : null)),
       deliveries.map(({ channelKind }) => channelKind === 'email'),
+      deliveries.map(({ place }) => (place ? new Date(place.storedAt) : null)),
+      deliveries.map(({ place }) => place?.seq ?? 0),
     ],
   );
 }
@@ -139,8 +144,8 @@ export async function waitingTimes(
 
 /**
  * Makes claimed rows due again. The caller has made no attempt for these rows.
- * @param dueAt `in order`: the rows become due at the times when their deliveries were created, so they can be claimed
- *   immediately, the oldest first
+ * @param dueAt `in order`: the rows become due at their turns (`turnOf`), so they can be claimed immediately, the oldest
+ *   first
  */
 export async function returnPending(
   database: Database,
@@ -149,7 +154,7 @@ export async function returnPending(
 ): Promise<void> {
   if (keys.length > 0)
     await database.query(
-      `UPDATE pending_deliveries p SET due_at = coalesce($4, p.first_at)
+      `UPDATE pending_deliveries p SET due_at = coalesce($4, p.event_stored_at, p.first_at)
        FROM unnest($1::uuid[], $2::text[], $3::uuid[]) AS k (event_id, target_kind, target_id) WHERE ${SAME_KEY}`,
       [...keyColumns(keys), dueAt === 'in order' ? null : dueAt],
     );
@@ -167,18 +172,40 @@ export interface ClaimLimits {
   after?: Address | undefined;
 }
 
+type ClaimedRow = Row & { body: Buffer; attempts: number; n: number };
+
 /**
  * Claims due deliveries, at most `perEndpoint` of each endpoint, so that a long queue of one endpoint does not delay
  * the others. The query visits one endpoint after the other, in the order of the index, until it has `max` deliveries.
+ * Messages of a channel are not claimed while earlier claims of the channel wait for their first attempt, because another
+ * replica would overtake them. This condition does not apply to mails.
  * @param except endpoints that accept nothing now
  * @returns in the order of their endpoints
  */
 export async function claimPending(
   database: Database,
-  { byMail, perEndpoint, max, after }: ClaimLimits,
+  limits: ClaimLimits,
   except: readonly string[] = [],
 ): Promise<ClaimedDelivery[]> {
-  const [rows]: [(Row & { body: Buffer; attempts: number; n: number })[]] = await database.query(
+  const [, rows] = await database.transaction((tx) =>
+    // Replicas claim one after the other, so that each sees the claims of the others. now() would be the time before the
+    // wait for the lock, so the statement uses its own time.
+    together([
+      tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`claims ${limits.byMail}`]),
+      claimRows(tx, limits, except),
+    ]),
+  );
+  return rows
+    .sort((a, b) => a.n - b.n)
+    .map((row) => ({ ...addressedOf(row), body: row.body, attempts: row.attempts }));
+}
+
+async function claimRows(
+  tx: Tx,
+  { byMail, perEndpoint, max, after }: ClaimLimits,
+  except: readonly string[],
+): Promise<ClaimedRow[]> {
+  const [rows]: [ClaimedRow[]] = await tx.query(
     `WITH RECURSIVE endpoints AS (
        (SELECT account_id, endpoint FROM pending_deliveries
         WHERE by_mail = $4 AND (account_id, endpoint) > ($6::uuid, $7) ORDER BY account_id, endpoint LIMIT 1)
@@ -189,17 +216,20 @@ export async function claimPending(
          ORDER BY account_id, endpoint LIMIT 1) n),
      d AS (SELECT p.* FROM endpoints e LEFT JOIN webhook_endpoints w USING (account_id, endpoint), LATERAL (
        SELECT event_id, target_kind, target_id FROM pending_deliveries p
-       WHERE by_mail = $4 AND p.account_id = e.account_id AND p.endpoint = e.endpoint AND p.due_at <= now()
-       ORDER BY p.due_at LIMIT $1 FOR UPDATE SKIP LOCKED) p
-       WHERE NOT (e.endpoint = ANY ($3)) AND coalesce(w.paused_until <= now(), true) LIMIT $5),
+       WHERE by_mail = $4 AND p.account_id = e.account_id AND p.endpoint = e.endpoint AND p.due_at <= statement_timestamp()
+       ORDER BY p.due_at, p.event_seq LIMIT $1 FOR UPDATE SKIP LOCKED) p
+       WHERE NOT (e.endpoint = ANY ($3)) AND coalesce(w.paused_until <= statement_timestamp(), true)
+         AND ($4 OR e.endpoint NOT LIKE 'channel:%' OR NOT EXISTS (
+           SELECT 1 FROM pending_deliveries c
+           WHERE c.by_mail = $4 AND c.account_id = e.account_id AND c.endpoint = e.endpoint AND c.attempts = 0
+             AND c.due_at > statement_timestamp() AND c.due_at <= statement_timestamp() + make_interval(secs => $2)))
+       LIMIT $5),
      k AS MATERIALIZED (SELECT d.*, row_number() OVER () AS n FROM d)
-     UPDATE pending_deliveries p SET due_at = now() + make_interval(secs => $2)
+     UPDATE pending_deliveries p SET due_at = statement_timestamp() + make_interval(secs => $2)
      FROM k WHERE ${SAME_KEY} RETURNING ${COLUMNS}, p.body, p.attempts, k.n`,
     [perEndpoint, CLAIM_SECONDS, except, byMail, max, after?.accountId ?? FIRST, after?.endpoint ?? ''],
   );
-  return rows
-    .sort((a, b) => a.n - b.n)
-    .map((row) => ({ ...addressedOf(row), body: row.body, attempts: row.attempts }));
+  return rows;
 }
 
 /** The lowest UUID; no account has it as its id. */
@@ -223,6 +253,7 @@ function addressedOf(row: Row): Addressed {
     source: row.source,
     endpoint: row.endpoint,
     firstAt: row.first_at.getTime(),
+    place: row.event_stored_at ? { storedAt: row.event_stored_at.getTime(), seq: row.event_seq } : undefined,
     pending: true,
     cause: row.traceparent ?? undefined,
   };

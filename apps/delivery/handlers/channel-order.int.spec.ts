@@ -5,6 +5,7 @@ import { SecretBox } from '#secrets';
 import { createLogger } from '#telemetry';
 import type { AttemptRecorder } from '../attempts/attempt-recorder.js';
 import { EndpointQueues } from '../attempts/endpoint-queues.js';
+import { claimPending, dropPending, returnPending } from '../attempts/pending-deliveries.js';
 import { FirstDeliveries } from '../attempts/first-deliveries.js';
 import { Targets } from '../attempts/targets.js';
 import { ChannelDecisions } from '../channels/channel-decisions.js';
@@ -42,9 +43,9 @@ afterEach(() => void jest.restoreAllMocks());
 function replica(): EventsHandler {
   const { database } = delivery;
   const box = new SecretBox(KEY);
-  const first = new FirstDeliveries(database, new Targets(database, box), new Channels(database, box), {
-    take: () => false,
-  } as unknown as ChannelPace);
+  const pace = { take: () => false } as unknown as ChannelPace;
+  const reads = [new Targets(database, box), new Channels(database, box)] as const;
+  const first = new FirstDeliveries(database, delivery.store, ...reads, pace);
   const recorder = { giveUp: () => Promise.resolve(), record: () => Promise.resolve() };
   return new EventsHandler(
     ...([database, first, new EndpointQueues(() => undefined, 10)] as const),
@@ -63,7 +64,7 @@ function messageOf(seq: number, time: number) {
 
 async function waitingInOrder(): Promise<string[]> {
   const rows: { event_id: string }[] = await delivery.database.query(
-    'SELECT event_id FROM pending_deliveries ORDER BY due_at',
+    'SELECT event_id FROM pending_deliveries ORDER BY due_at, event_seq',
   );
   return rows.map(({ event_id }) => event_id);
 }
@@ -83,17 +84,36 @@ describe('the messages that wait for a channel', () => {
     expect(await waitingInOrder()).toEqual(messages.map(({ eventId }) => eventId));
   });
 
-  it('are in the order of the stream if they were stored in the same millisecond and one replica gets them', async () => {
+  it('are in the order of the stream if they were stored in the same millisecond and two replicas get them', async () => {
     const at = Date.now() - 10_000;
     const messages = Array.from({ length: 10 }, (_, n) => messageOf(n + 1, at));
-    const one = replica();
-    await one.handle(messages.slice(0, 4));
-    await one.handle(messages.slice(4));
+    for (const turn of [1, 0]) await replica().handle(messages.filter((_, n) => n % 2 === turn));
     expect(await waitingInOrder()).toEqual(messages.map(({ eventId }) => eventId));
-    const [times]: { count: number }[] = await delivery.database.query(
-      'SELECT count(DISTINCT first_at)::int AS count FROM pending_deliveries',
+  });
+
+  it('are claimed by one replica at a time, in the order of the stream', async () => {
+    const messages = Array.from({ length: 6 }, (_, n) => messageOf(n + 1, Date.now() - 10_000 + n));
+    await replica().handle(messages);
+    const claim = (perEndpoint: number) =>
+      claimPending(delivery.database, { byMail: false, perEndpoint, max: 100 });
+    const claims = await Promise.all([claim(2), claim(2)]);
+    const [taken = [], none = []] = claims.sort((a, b) => b.length - a.length);
+    expect([taken, none].map((one) => one.map(({ eventId }) => eventId))).toEqual([
+      messages.slice(0, 2).map(({ eventId }) => eventId),
+      [],
+    ]);
+    await returnPending(delivery.database, taken.slice(1), 'in order');
+    await dropPending(delivery.database.manager, taken.slice(0, 1));
+    expect((await claim(10)).map(({ eventId }) => eventId)).toEqual(
+      messages.slice(1).map(({ eventId }) => eventId),
     );
-    expect(times?.count).toBe(10);
+  });
+
+  it('have the 48 hours of the retry schedule from the time when delivery gets their events, not from the time of the events', async () => {
+    const now = Date.now();
+    await replica().handle([messageOf(1, now - 49 * 3_600_000)]);
+    const [claimed] = await claimPending(delivery.database, { byMail: false, perEndpoint: 1, max: 1 });
+    expect(claimed?.firstAt).toBeGreaterThanOrEqual(now);
   });
 
   it('are before later messages even if they are handled later', async () => {

@@ -8,7 +8,7 @@ import { causeOf, type Logger } from '#telemetry';
 import { ConsumerPattern } from '#transport';
 import { AttemptRecorder } from '../attempts/attempt-recorder.js';
 import { BatchAttempts } from '../attempts/batch-attempts.js';
-import type { AttemptResult, Delivery } from '../attempts/delivery.js';
+import { turnOf, type AttemptResult, type Delivery } from '../attempts/delivery.js';
 import { EndpointQueues } from '../attempts/endpoint-queues.js';
 import { FirstDeliveries, type NewDeliveries } from '../attempts/first-deliveries.js';
 import { returnPending, savePending, type PendingDelivery } from '../attempts/pending-deliveries.js';
@@ -78,11 +78,13 @@ export class EventsHandler {
    */
   private async deliver({ deliveries, paced, unsent }: NewDeliveries) {
     await this.recorder.giveUp(unsent);
+    // Stored before any attempt, so that other batches and replicas soon see that earlier messages wait.
+    await this.savePending(paced);
     const attempts = new BatchAttempts(deliveries, this.queues);
     await this.wait(attempts, () => this.queues.areLate(attempts.open));
     return this.orCancel(attempts, async () => {
       const { results, refused, open } = attempts.take();
-      await this.savePending([...refused, ...paced]);
+      await this.savePending(refused);
       await this.recorder.record(results);
       return { late: new Set(open.map(({ eventId }) => eventId)), attempts };
     });
@@ -131,7 +133,7 @@ export class EventsHandler {
     waiting: readonly Delivery[],
     others: readonly PendingDelivery[] = [],
   ): Promise<void> {
-    const due = waiting.map((delivery) => ({ ...delivery, dueAt: delivery.firstAt }));
+    const due = waiting.map((delivery) => ({ ...delivery, dueAt: turnOf(delivery) }));
     await savePending(this.database.manager, [...due, ...others]);
   }
 

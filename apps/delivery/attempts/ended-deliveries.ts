@@ -1,0 +1,39 @@
+import PQueue from 'p-queue';
+import { attemptsIn } from '#contracts';
+import type { EventStore } from '#event-store';
+import { subjectOf } from '#messaging';
+import type { ReadEvent } from '../wire/pushed-event.reader.js';
+import { keyOf, type Place, type TargetKind } from './delivery.js';
+
+/** Maximum number of watches that are read at the same time. */
+const AT_ONCE = 16;
+
+/**
+ * Returns the keys (`keyOf`) of the deliveries of these events that have ended: the target has the event, or the delivery
+ * was given up. A process that crashed can have recorded an attempt without acknowledging its event.
+ */
+export async function endedOf(
+  store: EventStore,
+  events: readonly (Place & { event: ReadEvent })[],
+): Promise<ReadonlySet<string>> {
+  const since = new Map<string, number>();
+  for (const { event, storedAt } of events) {
+    const subject = subjectOf('ATTEMPTS', event.accountId, event.watchId);
+    since.set(subject, Math.min(storedAt, since.get(subject) ?? Infinity));
+  }
+  const found = await new PQueue({ concurrency: AT_ONCE }).addAll(
+    [...since].map(
+      ([subject, at]) =>
+        () =>
+          store.readSince('ATTEMPTS', subject, new Date(at)),
+    ),
+  );
+  const attempts = found.flat().flatMap(({ data }) => attemptsIn(data));
+  return new Set(
+    attempts
+      .filter(({ nextAttemptAt, endpointDisabled }) => nextAttemptAt === '' && !endpointDisabled)
+      .map(({ eventId, targetKind, targetId }) =>
+        keyOf({ eventId, target: { kind: targetKind as TargetKind, id: targetId } }),
+      ),
+  );
+}
