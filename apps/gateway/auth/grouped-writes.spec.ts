@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Outage } from '#kernel';
+import { fakeOnly } from '#testing';
 import { GroupedWrites } from './grouped-writes.js';
 
 /** Starts writes that end only when the spec says so. */
@@ -18,6 +19,8 @@ function heldWrites(refuses: (values: readonly number[]) => Error | undefined = 
   };
   return { writes, begun, end };
 }
+
+afterEach(() => void jest.useRealTimers());
 
 describe('grouped writes', () => {
   it('write a single value immediately, and the values that arrive meanwhile together', async () => {
@@ -42,6 +45,19 @@ describe('grouped writes', () => {
     expect(resolved).toEqual([1]);
     await end();
     expect(resolved).toEqual([1, 2]);
+  });
+
+  it('do not wait for a write that hangs', async () => {
+    jest.useFakeTimers(fakeOnly('setTimeout', 'clearTimeout'));
+    const { writes, begun } = heldWrites();
+    for (const value of [1, 2]) void writes.add(value);
+    await nextTurn();
+    jest.advanceTimersByTime(1999);
+    await nextTurn();
+    expect(begun).toEqual([[1]]);
+    jest.advanceTimersByTime(1);
+    await nextTurn();
+    expect(begun).toEqual([[1], [2]]);
   });
 
   it('write the values of a failed group alone, so that only the faulty value is rejected', async () => {

@@ -1,8 +1,11 @@
 import PQueue from 'p-queue';
+import { within } from '#kernel';
 import { isOutage } from '#outages';
 
 /** Maximum number of values in one write. */
 const MAX_VALUES = 100;
+/** The next write does not wait longer than this, in ms, because a connection to Postgres can hang for minutes. */
+const MAX_WAIT_MS = 2000;
 
 interface Waiting<T> {
   value: T;
@@ -11,8 +14,8 @@ interface Waiting<T> {
 }
 
 /**
- * Writes values, one write after the other. The values that arrive during a write wait for it, and are written together
- * afterwards. So many concurrent values take few statements and few commits, and a single value does not wait.
+ * Writes values, one write after the other, except if a write hangs. The values that arrive during a write wait for it,
+ * and are written together afterwards. So many concurrent values take few statements and few commits, and a single value does not wait.
  */
 export class GroupedWrites<T> {
   private readonly waiting: Waiting<T>[] = [];
@@ -25,7 +28,7 @@ export class GroupedWrites<T> {
   add(value: T): Promise<void> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ value, resolve, reject });
-      void this.writes.add(() => this.writeWaiting());
+      void this.writes.add(() => within(MAX_WAIT_MS, this.writeWaiting()));
     });
   }
 
