@@ -43,12 +43,14 @@ describe('without a language model', () => {
   });
 
   it('the spending of a replica counts also if it was not reserved, and only spending of accounts with few credits is reserved [readings.credits]', async () => {
-    const { accountId } = await fixture.scene({}, 1002);
+    const { accountId } = await fixture.scene({}, 10_002);
     const spending = spendingOfReplica();
     const reserved = async () => (await balanceOf(fixture.database, accountId))?.reserved;
     expect((await affordable(fixture.database, items(accountId, ...ids(7, 8)), spending)).size).toBe(2);
     expect(await reserved()).toBe(0);
-    expect((await affordable(fixture.database, items(accountId, ...ids(9, 1009)), spending)).size).toBe(1000);
-    expect(await reserved()).toBe(1000);
+    expect((await affordable(fixture.database, items(accountId, ...ids(9, 10_009)), spending)).size).toBe(
+      10_000,
+    );
+    expect(await reserved()).toBe(10_000);
   });
 });

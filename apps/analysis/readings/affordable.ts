@@ -13,9 +13,9 @@ const RESERVED_SECONDS = READING_DEADLINE_MS / 1000 + 180;
 
 /**
  * If an account has fewer credits than this after a batch, the cost of the batch is reserved. Other replicas hardly
- * spend more of one account before billing charges it.
+ * spend more of one account within the seconds before billing charges it.
  */
-const FEW_CREDITS = 500;
+const FEW_CREDITS = 10_000;
 
 interface Row {
   account_id: string;
@@ -65,9 +65,10 @@ export async function affordable(
     if (remaining >= 0) free.set(accountId, remaining);
     return remaining >= 0;
   });
-  const hasFew = ({ check }: Readable) => (free.get(check.accountId) ?? 0) < FEW_CREDITS;
-  const paid = await reserved(database, covered.filter(hasFew), REMEMBERED_MS / 1000);
-  const others = covered.filter((item) => !hasFew(item));
+  const needsReservation = (item: Readable) =>
+    (free.get(item.check.accountId) ?? 0) < FEW_CREDITS && maxCredits(item) > 0;
+  const paid = await reserved(database, covered.filter(needsReservation), REMEMBERED_MS / 1000);
+  const others = covered.filter((item) => !needsReservation(item));
   for (const item of others) spending.add(item.eventId, item.check.accountId, maxCredits(item));
   return new Set([...paid, ...others.map(({ eventId }) => eventId)]);
 }
