@@ -221,15 +221,19 @@ export async function postponeTurns(
   );
 }
 
-/** Stores turns and ends their claims. */
+/** Stores turns and ends their claims. Locks the rows in the same order as `sync`, so that the two cannot deadlock. */
 export async function saveTurns(database: Database, turns: readonly DigestTurn[]): Promise<void> {
   if (turns.length === 0) return;
   await database.query(
-    `UPDATE digest_turns t SET timezone = n.timezone, period_from = n.period_from, after_seq = n.after_seq, digest_seq = n.digest_seq,
+    `WITH locked AS MATERIALIZED (
+       SELECT 1 FROM digest_turns t WHERE (keyword_id, channel_id, mode) IN (
+         SELECT keyword_id, channel_id, mode FROM jsonb_to_recordset($1) AS n (keyword_id uuid, channel_id uuid, mode text))
+       ORDER BY keyword_id, channel_id, mode FOR UPDATE)
+     UPDATE digest_turns t SET timezone = n.timezone, period_from = n.period_from, after_seq = n.after_seq, digest_seq = n.digest_seq,
        due_at = n.due_at, claimed_until = '-infinity'
      FROM jsonb_to_recordset($1) AS n (keyword_id uuid, channel_id uuid, mode text, timezone text, period_from timestamptz,
        after_seq bigint, digest_seq bigint, due_at timestamptz)
-     WHERE ${IS_TURN}`,
+     WHERE (SELECT count(*) FROM locked) > 0 AND ${IS_TURN}`,
     [
       JSON.stringify(
         turns.map((turn) => ({
