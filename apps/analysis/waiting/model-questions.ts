@@ -111,9 +111,11 @@ export class ModelQuestions {
 function namedBucket({ label, sentiment }: BucketAnswer): { key: string; label: string } | undefined {
   const key = bucketKey(label ?? '');
   if (label === null || key === '') return undefined;
+  // Postgres cannot store U+0000, and models repeat the text of posts.
+  const shown = label.replaceAll('\0', '').toWellFormed().trim();
   return sentiment === undefined
-    ? { key, label: label.trim() }
-    : { key: `${key}-${sentiment}`, label: `${label.trim()}: ${sentiment}` };
+    ? { key, label: shown }
+    : { key: `${key}-${sentiment}`, label: `${shown}: ${sentiment}` };
 }
 
 function subjectOf(subject: Subject | undefined): ReadSubject {
