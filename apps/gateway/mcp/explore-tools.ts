@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { creditsPerExploredSource, SOURCE_IDS } from '#contracts';
-import { derivedId, newId } from '#kernel';
+import { derivedId } from '#kernel';
 import { cursor, withoutAbsent } from './mention-tools.js';
 import { READS, tool, type McpTool, type ToolContext } from './tool.js';
 import { mentionForAgent, NOTICE, shortMention } from './untrusted.js';
@@ -137,13 +137,13 @@ const credits = tool({
 export const exploreTools: readonly McpTool[] = [estimate, run, credits];
 
 async function startExplore(
-  { caller, routes, spending }: ToolContext,
+  { caller, routes, spending, commandId: ofRequest }: ToolContext,
   {
     estimate_token: token,
     ...asked
   }: { estimate_token?: string | undefined; sources?: string[] | undefined },
 ): Promise<string> {
-  const commandId = token === undefined ? newId() : derivedId('mcp explore', caller.accountId, token);
+  const commandId = token === undefined ? ofRequest : derivedId('mcp explore', caller.accountId, token);
   const max = creditsPerExploredSource() * (asked.sources?.length ?? 0);
   const { id } = await spending.spendOnce(caller.by, max, commandId, () =>
     routes.explore.start(caller, commandId, withoutAbsent(asked), token),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { derivedId, newId, Refusal, systemClock } from '#kernel';
+import { derivedId, Refusal, systemClock } from '#kernel';
 import { creditsADay, estimateIn, estimateOf, FREE, resumeCredits } from './keyword-estimates.js';
 import { keywordId, keywordOf } from './keyword-tools.js';
 import { CHANGES, READS, tool, type McpTool } from './tool.js';
@@ -150,8 +150,8 @@ const pause = tool({
   output: state,
   effects: CHANGES,
   role: 'editor',
-  async run({ caller, routes }, { id }) {
-    return stateOf(await routes.keywordChange.pause(caller, newId(), id));
+  async run({ caller, routes, commandId }, { id }) {
+    return stateOf(await routes.keywordChange.pause(caller, commandId, id));
   },
 });
 
@@ -164,11 +164,11 @@ const resume = tool({
   output: state,
   effects: CHANGES,
   role: 'editor',
-  async run({ caller, routes, spending }, { id }) {
+  async run({ caller, routes, spending, commandId }, { id }) {
     const { state: current } = await routes.keywords.read(caller, id);
     const credits = current === 'active' ? 0 : await resumeCredits({ caller, routes }, id);
     return spending.spend(caller.by, credits, async () =>
-      stateOf(await routes.keywordChange.resume(caller, newId(), id)),
+      stateOf(await routes.keywordChange.resume(caller, commandId, id)),
     );
   },
 });
@@ -208,8 +208,8 @@ const backtest = tool({
   output: z.looseObject({ id: z.string() }),
   effects: { ...READS, idempotentHint: false },
   role: 'editor',
-  run({ caller, routes }, { id, ...given }) {
-    return routes.backtests.backtestKeyword(caller, newId(), id, given);
+  run({ caller, routes, commandId }, { id, ...given }) {
+    return routes.backtests.backtestKeyword(caller, commandId, id, given);
   },
 });
 

@@ -6,6 +6,7 @@ import { LOG } from '#platform';
 import type { Logger } from '#telemetry';
 import type { Caller } from '../auth/api-keys.js';
 import { From } from '../auth/caller.js';
+import { commandIdOf } from '../http/command-id.js';
 import type { ErrorAnswer } from '../http/error.filter.js';
 import { setHiddenFailure } from '../http/hidden-failure.js';
 import { mcpServer } from './mcp-server.js';
@@ -40,7 +41,12 @@ export class McpController {
       throw new Refusal('unauthenticated', 'UNAUTHORIZED', 'MCP needs an API key in the header x-api-key');
     // Each message counts as one request of the quota. The protocol has no batches since version 2025-06-18.
     if (Array.isArray(body)) throw Refusal.validation([{ path: '', message: 'batches are not supported' }]);
-    const context = { caller: { ...caller, by }, routes: this.routes, spending: this.spending };
+    const context = {
+      caller: { ...caller, by },
+      routes: this.routes,
+      spending: this.spending,
+      commandId: commandIdOf(request),
+    };
     const server = mcpServer(context, this.log, (status) => setHiddenFailure(request, status));
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);

@@ -9,6 +9,8 @@ export interface ToolContext {
   caller: Caller & { by: CallingKey };
   routes: McpRoutes;
   spending: McpSpending;
+  /** The id of the command that the tool sends. A request that is repeated with its Idempotency-Key has the same id. */
+  commandId: string;
 }
 
 /** The effect of a tool on the account. Clients show the effect when they ask the user for permission. */
