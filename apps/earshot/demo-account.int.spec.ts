@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { COMMANDS, connectBus, type Bus } from '#messaging';
 import { create } from '@bufbuild/protobuf';
-import { RotateSigningSecretSchema } from '#contracts';
+import { RetireKeywordSchema, RotateSigningSecretSchema } from '#contracts';
 import { newId } from '#kernel';
 import { startService, type RunningService } from '#platform';
 import { openDatabase, type Database } from '#postgres';
@@ -15,7 +15,7 @@ import { readBillingConfig } from '../billing/config.js';
 import { Passwords } from '../gateway/auth/passwords.js';
 import { readKeywordsConfig } from '../keywords/config.js';
 import { keywordsService } from '../keywords/keywords.module.js';
-import { demoAccount } from './demo-account.js';
+import { demoAccount, type DemoAccount } from './demo-account.js';
 import { presentSigningSecret } from './sealed-secrets.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'earshot-demo-'));
@@ -62,6 +62,21 @@ it('a second start uses the account of the first start, and replaces the keyword
     active: [...moved.keywordIds].sort(),
     retired: [...first.keywordIds].sort(),
   });
+});
+
+it('a start creates the keywords again that were purged, with the same port and with another port', async () => {
+  const purge = async ({ accountId, keywordIds }: DemoAccount, n: number) => {
+    const command = { commandId: newId(), accountId, keywordId: keywordIds[n]!, purge: true };
+    await new CommandClient(bus).request(COMMANDS.retireKeyword, create(RetireKeywordSchema, command));
+  };
+  const before = await demoAccount(bus, directory, 'http://127.0.0.1:8091');
+  await purge(before, 1);
+  const same = await demoAccount(bus, directory, 'http://127.0.0.1:8091');
+  expect(same.keywordIds.map((id, n) => id === before.keywordIds[n])).toEqual([true, false, true]);
+  await purge(same, 0);
+  const moved = await demoAccount(bus, directory, 'http://127.0.0.1:8092');
+  expect((await keywordStates())['active']).toEqual([...moved.keywordIds].sort());
+  await demoAccount(bus, directory, 'http://127.0.0.1:8091');
 });
 
 it('the demo has an owner who can sign in with the printed password', async () => {

@@ -5,12 +5,14 @@ import { create, fromJson, type JsonObject } from '@bufbuild/protobuf';
 import {
   AcceptInvitationSchema,
   CreateKeywordSchema,
+  EstimateKeywordSchema,
   InviteMemberSchema,
   KeywordDefinitionSchema,
   OpenAccountSchema,
   RetireKeywordSchema,
+  type KeywordDefinition,
 } from '#contracts';
-import { newId } from '#kernel';
+import { newId, Refusal } from '#kernel';
 import { COMMANDS, type Bus } from '#messaging';
 import { CommandClient } from '#transport';
 import { Passwords } from '../gateway/auth/passwords.js';
@@ -53,19 +55,25 @@ export function knownAccount(dataDir: string): DemoAccount | undefined {
 
 /**
  * Returns the demo's account, whose keywords use the simulator at `url`. The first start opens the account. Keywords of
- * an earlier start that use another address are retired, because their feeds and webhooks would fail.
+ * an earlier start that use another address are retired, because their feeds and webhooks would fail. Keywords that were
+ * purged are created again.
  */
 export async function demoAccount(bus: Bus, dataDir: string, url: string): Promise<DemoAccount> {
   const known = knownAccount(dataDir);
   const port = Number(new URL(url).port);
-  if (known?.port === port) return known;
   const { accountId, apiKey, signingSecret, email, password } = known ?? (await openAccount(bus));
-  for (const keywordId of known?.keywordIds ?? []) {
-    const command = create(RetireKeywordSchema, { commandId: newId(), accountId, keywordId, purge: false });
-    await new CommandClient(bus).request(COMMANDS.retireKeyword, command);
-  }
   const keywordIds: string[] = [];
-  for (const brand of BRANDS) keywordIds.push(await createKeyword(bus, accountId, brand, url));
+  for (const [n, brand] of BRANDS.entries()) {
+    const definition = definitionOf(brand, url);
+    const earlier = known?.keywordIds[n];
+    const exists = earlier !== undefined && (await isKeyword(bus, accountId, earlier, definition));
+    if (exists && known?.port === port) {
+      keywordIds.push(earlier);
+      continue;
+    }
+    if (exists) await retireKeyword(bus, accountId, earlier);
+    keywordIds.push(await createKeyword(bus, accountId, definition));
+  }
   const account = { accountId, apiKey, signingSecret, port, keywordIds, email, password };
   writeFileSync(`${file(dataDir)}.new`, JSON.stringify(account), { mode: 0o600 });
   renameSync(`${file(dataDir)}.new`, file(dataDir));
@@ -98,19 +106,38 @@ async function openAccount(bus: Bus) {
   return { ...opened, email, password };
 }
 
-async function createKeyword(
+/** Returns false if the keyword was purged. The estimate of a change, which changes nothing, finds this out. */
+async function isKeyword(
   bus: Bus,
   accountId: string,
-  brand: (typeof BRANDS)[number],
-  url: string,
-): Promise<string> {
+  keywordId: string,
+  definition: KeywordDefinition,
+): Promise<boolean> {
+  const command = create(EstimateKeywordSchema, { accountId, keywordId, definition });
+  return new CommandClient(bus).request(COMMANDS.estimateKeyword, command).then(
+    () => true,
+    (error: unknown) => !(error instanceof Refusal && error.kind === 'not-found'),
+  );
+}
+
+async function retireKeyword(bus: Bus, accountId: string, keywordId: string): Promise<void> {
+  const command = create(RetireKeywordSchema, { commandId: newId(), accountId, keywordId, purge: false });
+  await new CommandClient(bus).request(COMMANDS.retireKeyword, command);
+}
+
+async function createKeyword(bus: Bus, accountId: string, definition: KeywordDefinition): Promise<string> {
+  const command = create(CreateKeywordSchema, { commandId: newId(), accountId, definition });
+  return (await new CommandClient(bus).request(COMMANDS.createKeyword, command)).id;
+}
+
+function definitionOf(brand: (typeof BRANDS)[number], url: string): KeywordDefinition {
   const source = (name: string, overrides?: JsonObject, intervalSeconds?: number): JsonObject => ({
     source: name,
     enabled: true,
     searches: overrides ? [{ overridesEnabled: true, overrides }] : [],
     ...(intervalSeconds !== undefined && { refreshIntervalSeconds: intervalSeconds }),
   });
-  const definition = fromJson(KeywordDefinitionSchema, {
+  return fromJson(KeywordDefinitionSchema, {
     name: brand.name,
     refreshIntervalSeconds: 5,
     globalCriteria: { market: 'global', terms: brand.terms },
@@ -135,6 +162,4 @@ async function createKeyword(
     sentimentEnabled: true,
     backfill: true,
   });
-  const command = create(CreateKeywordSchema, { commandId: newId(), accountId, definition });
-  return (await new CommandClient(bus).request(COMMANDS.createKeyword, command)).id;
 }
