@@ -9,17 +9,17 @@ export interface ClientOptions {
    */
   baseUrl: string;
   /** The API key. Without a key, a browser sends its session cookie. */
-  apiKey?: string;
+  apiKey?: string | undefined;
   /** Returns the `csrfToken` of the session. Writes with a session cookie need it. */
   csrfToken?: () => string | undefined;
   /** Replaces the global `fetch`. */
   fetch?: typeof globalThis.fetch;
   /** Number of attempts after the first attempt. Default: 3 */
-  retries?: number;
+  retries?: number | undefined;
   /** If `Retry-After` is longer, the call throws without waiting. Default: 60 */
-  longestRetryAfterSeconds?: number;
+  longestRetryAfterSeconds?: number | undefined;
   /** Time for one attempt until the headers of the response arrive, in milliseconds. Default: 60,000 */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
 }
 
 /** One HTTP request. */
@@ -31,8 +31,8 @@ export interface HttpCall {
   query?: Readonly<Record<string, unknown>>;
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
-  idempotencyKey?: string;
-  signal?: AbortSignal;
+  idempotencyKey?: string | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 /** The API stores no answers of the routes under this path, such as sign-in, so they take no `Idempotency-Key`. */

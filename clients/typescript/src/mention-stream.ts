@@ -11,9 +11,9 @@ export type StreamFilters = NonNullable<OptionsOf<'get', '/v1/stream'>['query']>
 /** The options of a stream of mentions. */
 export interface StreamOptions {
   /** `id` of the last processed mention. The stream continues after this mention. */
-  lastEventId?: string;
+  lastEventId?: string | undefined;
   /** Ends the stream; the iteration then throws the reason of the signal. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Called after each loss of the connection and each failed attempt to connect, before the next attempt. */
   onReconnect?: (error: unknown) => void;
   /**

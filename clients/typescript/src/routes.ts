@@ -34,13 +34,13 @@ type Part<Name extends string, T> = [T] extends [never]
 /** The options of every call, in addition to its parameters and body. */
 export interface CallOptions {
   /** Ends the call and its retries. The call then throws the reason of the signal. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /**
    * Key that makes a POST safe to repeat for 24 hours. If it is absent, the client creates a key for each POST, except
    * for routes below `/v1/auth/`. The API stores no answers of these routes or of other methods, so such requests
    * contain no key. Set the key yourself to repeat the call after your own process has restarted.
    */
-  idempotencyKey?: string;
+  idempotencyKey?: string | undefined;
   /** Additional headers, such as `service-estimate-token`. */
   headers?: Readonly<Record<string, string>>;
 }
