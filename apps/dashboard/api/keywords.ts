@@ -4,6 +4,20 @@ import { api } from './client.js';
 
 /** Reads the names of the keywords by id, including retired keywords, because their mentions stay. */
 export function useKeywordNames(): ReadonlyMap<string, string> {
+  const data = useNames();
+  return useMemo(() => new Map(data), [data]);
+}
+
+/** Returns a function that names a keyword for people, also before the names are loaded, or if the keyword is purged. */
+export function useKeywordName(): (id: string) => string {
+  const data = useNames();
+  return useMemo(() => {
+    const names = new Map(data);
+    return (id) => names.get(id) ?? (data ? 'A deleted keyword' : 'A keyword');
+  }, [data]);
+}
+
+function useNames(): [string, string][] | undefined {
   const { data } = useQuery({
     queryKey: ['/v1/keywords', 'names'],
     queryFn: async () => {
@@ -14,5 +28,5 @@ export function useKeywordNames(): ReadonlyMap<string, string> {
     },
     staleTime: 60_000,
   });
-  return useMemo(() => new Map(data), [data]);
+  return data;
 }

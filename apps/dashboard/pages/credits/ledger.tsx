@@ -1,7 +1,7 @@
 import { Badge, Group, Select, Table, Text } from '@mantine/core';
 import { ReceiptText } from 'lucide-react';
 import { api } from '../../api/client.js';
-import { useKeywordNames } from '../../api/keywords.js';
+import { useKeywordName } from '../../api/keywords.js';
 import type { RowOf } from '../../../../clients/typescript/src/index.js';
 import type { Source } from '../../api/types.js';
 import { count, words } from '../../parts/format.js';
@@ -82,7 +82,7 @@ export function Ledger() {
 }
 
 function Movement({ row }: { row: RowOf<'/v1/credits/ledger'> }) {
-  const names = useKeywordNames();
+  const nameOf = useKeywordName();
   return (
     <Table.Tr>
       <Table.Td style={{ whiteSpace: 'nowrap' }}>
@@ -92,9 +92,7 @@ function Movement({ row }: { row: RowOf<'/v1/credits/ledger'> }) {
         <Badge color={row.amount < 0 ? 'gray' : 'teal'}>{words(row.operation ?? row.kind)}</Badge>
       </Table.Td>
       <Table.Td>{row.source ? <SourceName source={row.source as Source} /> : '–'}</Table.Td>
-      <Table.Td className="foreign">
-        {row.keywordId ? (names.get(row.keywordId) ?? 'A deleted keyword') : '–'}
-      </Table.Td>
+      <Table.Td className="foreign">{row.keywordId ? nameOf(row.keywordId) : '–'}</Table.Td>
       <Table.Td>
         <Text size="sm" fw={600}>
           {row.amount > 0 ? `+${count(row.amount)}` : count(row.amount)}

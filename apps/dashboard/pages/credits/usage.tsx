@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { CreditCard } from 'lucide-react';
 import { Link } from 'react-router';
 import { api } from '../../api/client.js';
-import { useKeywordNames } from '../../api/keywords.js';
+import { useKeywordName } from '../../api/keywords.js';
 import type { Source } from '../../api/types.js';
 import { count, percent, words } from '../../parts/format.js';
 import { SourceName } from '../../parts/source.js';
@@ -48,7 +48,7 @@ function Shares({
   group: Group;
   rows: readonly { value: string | null; credits: number }[];
 }) {
-  const names = useKeywordNames();
+  const nameOf = useKeywordName();
   const total = rows.reduce((sum, { credits }) => sum + credits, 0);
   if (total === 0)
     return (
@@ -66,7 +66,7 @@ function Shares({
       {rows.map(({ value, credits }) => (
         <Table.Tr key={value ?? ''}>
           <Table.Td>
-            <Name group={group} value={value} names={names} />
+            <Name group={group} value={value} nameOf={nameOf} />
           </Table.Td>
           <Table.Td>{count(credits)}</Table.Td>
           <Table.Td w="45%">
@@ -86,11 +86,11 @@ function Shares({
 function Name({
   group,
   value,
-  names,
+  nameOf,
 }: {
   group: Group;
   value: string | null;
-  names: ReadonlyMap<string, string>;
+  nameOf: (id: string) => string;
 }) {
   if (value === null)
     return (
@@ -102,7 +102,7 @@ function Name({
   if (group === 'operation') return <Text size="sm">{words(value)}</Text>;
   return (
     <Text size="sm" className="foreign" component={Link} to={`/keywords/${value}`}>
-      {names.get(value) ?? 'A deleted keyword'}
+      {nameOf(value)}
     </Text>
   );
 }

@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { History } from 'lucide-react';
 import type { RowOf } from '../../../../clients/typescript/src/index.js';
 import { api } from '../../api/client.js';
-import { useKeywordNames } from '../../api/keywords.js';
+import { useKeywordName, useKeywordNames } from '../../api/keywords.js';
 import { queries } from '../../api/queries.js';
 import { useCanEdit } from '../../api/session.js';
 import { usePages } from '../../api/use-pages.js';
@@ -131,7 +131,7 @@ function NewReplay() {
 }
 
 function ReplayRow({ row }: { row: Replay }) {
-  const names = useKeywordNames();
+  const nameOf = useKeywordName();
   const canEdit = useCanEdit();
   const cancel = useMutation({
     mutationFn: () => api.delete('/v1/replays/{id}', { path: { id: row.id } }),
@@ -145,9 +145,7 @@ function ReplayRow({ row }: { row: Replay }) {
       <Table.Td style={{ whiteSpace: 'nowrap' }}>
         <Time at={row.createdAt} />
       </Table.Td>
-      <Table.Td className="foreign">
-        {row.keywordId ? (names.get(row.keywordId) ?? 'A deleted keyword') : 'A watch'}
-      </Table.Td>
+      <Table.Td className="foreign">{row.keywordId ? nameOf(row.keywordId) : 'A watch'}</Table.Td>
       <Table.Td>
         {minuteOf(row.since)} – {minuteOf(row.until)}
       </Table.Td>

@@ -1,7 +1,7 @@
 import { Table } from '@mantine/core';
 import { FileBarChart } from 'lucide-react';
 import { api } from '../../api/client.js';
-import { useKeywordNames } from '../../api/keywords.js';
+import { useKeywordName } from '../../api/keywords.js';
 import { usePages } from '../../api/use-pages.js';
 import { dayOf, hourOfDay } from '../../parts/format.js';
 import { Empty, Loaded } from '../../parts/states.js';
@@ -10,7 +10,7 @@ import { Time } from '../../parts/time.js';
 
 /** The weekly reports, each with its own page. */
 export function Reports() {
-  const names = useKeywordNames();
+  const nameOf = useKeywordName();
   const query = usePages(['/v1/reports'], (page, signal) => api.get('/v1/reports', { query: page, signal }));
   return (
     <Loaded query={query}>
@@ -30,7 +30,7 @@ export function Reports() {
                   <Table.Td>
                     {dayOf(row.period.from)} – {dayOf(row.period.to)}
                   </Table.Td>
-                  <Table.Td className="foreign">{names.get(row.keywordId) ?? 'A deleted keyword'}</Table.Td>
+                  <Table.Td className="foreign">{nameOf(row.keywordId)}</Table.Td>
                   <Table.Td>
                     <Time at={row.createdAt} />
                   </Table.Td>
