@@ -87,8 +87,12 @@ function PlanRow({
   const [channel, setChannel] = useState<string | null>(null);
   const [mode, setMode] = useState<string | null>('daily');
   const save = useMutation({
-    mutationFn: (plans: Keyword['channels']) =>
-      api.patch('/v1/keywords/{id}', { path: { id: keyword.id }, body: { channels: plans } as never }),
+    mutationFn: async (change: (plans: Keyword['channels']) => Keyword['channels']) => {
+      const path = { id: keyword.id };
+      // Another member can have changed the channels since the page was loaded.
+      const { channels: present } = await api.get('/v1/keywords/{id}', { path });
+      await api.patch('/v1/keywords/{id}', { path, body: { channels: change(present) } as never });
+    },
     onSuccess: async () => {
       setChannel(null);
       notify('The change was saved');
@@ -121,7 +125,13 @@ function PlanRow({
                 color="gray"
                 aria-label={`Remove ${words(plan.mode)} to ${nameOf(plan.channelId)}`}
                 disabled={save.isPending}
-                onClick={() => save.mutate(keyword.channels.filter((one) => one !== plan))}
+                onClick={() =>
+                  save.mutate((present) =>
+                    present.filter(
+                      ({ channelId, mode: its }) => channelId !== plan.channelId || its !== plan.mode,
+                    ),
+                  )
+                }
               >
                 <X size={14} aria-hidden />
               </ActionIcon>
@@ -154,7 +164,10 @@ function PlanRow({
               loading={save.isPending}
               onClick={() =>
                 channel &&
-                save.mutate([...keyword.channels, { channelId: channel, mode: (mode ?? 'daily') as Mode }])
+                save.mutate((present) => [
+                  ...present,
+                  { channelId: channel, mode: (mode ?? 'daily') as Mode },
+                ])
               }
             >
               Add
