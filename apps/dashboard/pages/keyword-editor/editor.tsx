@@ -1,7 +1,7 @@
 import { Box, Button, Grid, Group, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState, type RefObject } from 'react';
-import { useBlocker, useNavigate } from 'react-router';
+import { useNavigate } from 'react-router';
 import { api, EarshotError } from '../../api/client.js';
 import { useCanEdit } from '../../api/session.js';
 import type { Keyword } from '../../api/types.js';
@@ -9,6 +9,7 @@ import { formPath, showFaults } from '../../parts/faults.js';
 import { plural } from '../../parts/format.js';
 import { notify } from '../../parts/notify.js';
 import { Problem } from '../../parts/problem.js';
+import { useUnsavedWarning } from '../../parts/unsaved-warning.js';
 import { ChangesDialog } from './changes-dialog.js';
 import { changedPart } from './changes.js';
 import { DeliverySection } from './delivery-section.js';
@@ -168,23 +169,4 @@ function useFaultsBesideFields(
     form.setErrors(errorsOf(faults.filter(({ path }) => wasTried || form.isDirty(path))));
     // The faults of a response stay until the next response. Typing in a field clears the fault of this field.
   }, [estimate, wasTried]);
-}
-
-/** Asks before the member leaves the page with unsaved changes. */
-function useUnsavedWarning(isUnsaved: () => boolean): void {
-  const blocker = useBlocker(({ currentLocation, nextLocation }) => {
-    return isUnsaved() && currentLocation.pathname !== nextLocation.pathname;
-  });
-  useEffect(() => {
-    if (blocker.state !== 'blocked') return;
-    if (window.confirm('Leave the page? Your changes are not saved.')) blocker.proceed();
-    else blocker.reset();
-  }, [blocker]);
-  useEffect(() => {
-    const ask = (event: BeforeUnloadEvent) => {
-      if (isUnsaved()) event.preventDefault();
-    };
-    window.addEventListener('beforeunload', ask);
-    return () => window.removeEventListener('beforeunload', ask);
-  });
 }

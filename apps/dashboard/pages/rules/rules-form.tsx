@@ -17,6 +17,7 @@ import {
 } from '../../parts/rules/rule-faults.js';
 import { RuleList } from '../../parts/rules/rule-list.js';
 import { Section } from '../../parts/section.js';
+import { useUnsavedWarning } from '../../parts/unsaved-warning.js';
 import { Backtest } from './backtest.js';
 
 const LEVELS = [
@@ -54,6 +55,7 @@ export function RulesForm({
     [keyword, agentFields],
   );
   const isChanged = JSON.stringify(draft()) !== stored;
+  useUnsavedWarning(() => isChanged);
   const isComplete = () => {
     setTried(true);
     return missing.size === 0;

@@ -10,6 +10,7 @@ import { notify } from '../../parts/notify.js';
 import { Problem } from '../../parts/problem.js';
 import { Section } from '../../parts/section.js';
 import { Loaded, LoadingRows } from '../../parts/states.js';
+import { useUnsavedWarning } from '../../parts/unsaved-warning.js';
 import { PlanAndPacks } from './plan-and-packs.js';
 
 const ACCOUNT = ['/v1/account'] as const;
@@ -44,19 +45,22 @@ interface Account {
 function AccountForm({ account }: { account: Account }) {
   const isOwner = useIsOwner();
   const queries = useQueryClient();
-  const form = useForm({
-    initialValues: {
-      name: account.name ?? '',
-      timezone: account.timezone,
-      signatureVersion: account.signatureVersion,
-    },
-  });
+  const form = useForm({ initialValues: valuesOf(account) });
+  useUnsavedWarning(() => form.isDirty());
   const save = useMutation({
+    // Only the changed fields are sent, because another owner can have changed the others since the page was loaded.
     mutationFn: () =>
-      api.patch('/v1/account', { body: { ...form.values, name: form.values.name.trim() || null } }),
+      api.patch('/v1/account', {
+        body: {
+          ...(form.isDirty('name') && { name: form.values.name.trim() || null }),
+          ...(form.isDirty('timezone') && { timezone: form.values.timezone }),
+          ...(form.isDirty('signatureVersion') && { signatureVersion: form.values.signatureVersion }),
+        },
+      }),
     onSuccess: async (answer) => {
       queries.setQueryData(ACCOUNT, answer);
-      form.resetDirty();
+      form.setValues(valuesOf(answer));
+      form.resetDirty(valuesOf(answer));
       await readSession();
       notify('The account was changed.');
     },
@@ -98,6 +102,12 @@ function AccountForm({ account }: { account: Account }) {
     </Section>
   );
 }
+
+const valuesOf = ({ name, timezone, signatureVersion }: Account) => ({
+  name: name ?? '',
+  timezone,
+  signatureVersion,
+});
 
 /** Returns the time zones that the browser knows, and the current time zone of the account. */
 const timeZones = (current: string) => [...new Set([current, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
