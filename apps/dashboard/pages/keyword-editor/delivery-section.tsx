@@ -88,18 +88,23 @@ function Channels() {
   }));
   const { channels } = form.values;
   const unused = choices.find(({ value }) => channels.every(({ channelId }) => channelId !== value));
+  // Without an option for a deleted channel, the browser would show another channel.
+  const withStored = (id: string) =>
+    choices.some(({ value }) => value === id)
+      ? choices
+      : [{ value: id, label: 'A channel that does not exist any more' }, ...choices];
   return (
     <Stack gap="xs">
       <Text size="sm" fw={500}>
         Channels
       </Text>
-      {channels.map((_, index) => (
+      {channels.map(({ channelId }, index) => (
         <Group key={index} gap="xs" align="flex-start">
           <NativeSelect
             size="xs"
             flex={1}
             aria-label={`Channel ${index + 1}`}
-            data={choices}
+            data={known.data ? withStored(channelId) : choices}
             {...form.getInputProps(`channels.${index}.channelId`)}
           />
           <NativeSelect

@@ -17,7 +17,7 @@ export function ScheduleSection({ isNew }: { isNew: boolean }) {
     // The browser's field supports no zones, and this form shows no seconds. A stored time with a zone or with seconds
     // stays unchanged until the member changes it.
     return {
-      value: value.slice(0, 16),
+      value: wallClock(value, schedule?.timezone ?? account.timezone),
       error,
       onChange: (event: React.ChangeEvent<HTMLInputElement>) => onChange(event.currentTarget.value),
     };
@@ -52,4 +52,16 @@ export function ScheduleSection({ isNew }: { isNew: boolean }) {
       </Stack>
     </Section>
   );
+}
+
+/** Returns a time without seconds as a clock in the zone shows it. A time without a zone is already such a time. */
+function wallClock(value: string, timeZone: string): string {
+  if (!/(Z|[+-]\d\d:?\d\d)$/i.test(value)) return value.slice(0, 16);
+  try {
+    // The Swedish form is ISO 8601 with a space.
+    const options = { timeZone, dateStyle: 'short', timeStyle: 'short' } as const;
+    return new Intl.DateTimeFormat('sv-SE', options).format(new Date(value)).replace(' ', 'T');
+  } catch {
+    return value.slice(0, 16);
+  }
 }

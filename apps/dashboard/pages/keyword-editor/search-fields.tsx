@@ -193,11 +193,17 @@ function FilterText({ path, name, label }: { path: string; name: string; label: 
 /** Shows all filters as JSON. The source defines their keys, and Earshot stores the filters unchanged. */
 function OtherFilters({ path }: { path: string }) {
   const form = useDraft();
+  // A text that is not a JSON object stays in the draft as it is, so that the API refuses it and nothing is saved without it.
   const { value, onChange } = form.getInputProps(`${path}.filters`) as {
-    value: object | undefined;
-    onChange: (value: object | undefined) => void;
+    value: object | string | undefined;
+    onChange: (value: object | string | undefined) => void;
   };
-  const stored = value && Object.keys(value).length > 0 ? JSON.stringify(value, null, 2) : '';
+  const stored =
+    typeof value === 'string'
+      ? value
+      : value && Object.keys(value).length > 0
+        ? JSON.stringify(value, null, 2)
+        : '';
   const [typed, setTyped] = useState<string>();
   const shown = typed ?? stored;
   return (
@@ -213,8 +219,7 @@ function OtherFilters({ path }: { path: string }) {
       error={form.errors[`${path}.filters`]}
       onChange={(next) => {
         setTyped(next);
-        const parsed = next.trim() === '' ? undefined : objectIn(next);
-        if (parsed !== null) onChange(parsed);
+        onChange(next.trim() === '' ? undefined : (objectIn(next) ?? next));
       }}
       onBlur={() => {
         if (shown.trim() === '' || objectIn(shown) !== null) setTyped(undefined);
