@@ -1,7 +1,8 @@
-import { Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Skeleton, Stack, Text, Title } from '@mantine/core';
 import type { LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Problem } from './problem.js';
+import { Time } from './time.js';
 
 interface EmptyProps {
   icon: LucideIcon;
@@ -39,7 +40,15 @@ export function LoadingRows({ rows = 6, height = 44 }: { rows?: number; height?:
 }
 
 interface LoadedProps<T> {
-  query: { data: T | undefined; error: unknown; refetch: () => unknown };
+  query: {
+    data: T | undefined;
+    error: unknown;
+    refetch: () => unknown;
+    /** True if the data was read, and a later read has failed. */
+    isRefetchError?: boolean;
+    /** When the data was read, in ms. */
+    dataUpdatedAt?: number;
+  };
   /** Shown while the data loads; by default, rows. */
   loading?: ReactNode;
   children: (data: T) => ReactNode;
@@ -47,10 +56,24 @@ interface LoadedProps<T> {
 
 /**
  * Shows the data of a query, its skeleton, or its error with a button to try again. If a later read fails, the data
- * stays.
+ * stays, with a line that says how old it is.
  */
 export function Loaded<T>({ query, loading = <LoadingRows />, children }: LoadedProps<T>) {
-  if (query.data !== undefined) return children(query.data);
+  if (query.data !== undefined)
+    return (
+      <>
+        {query.isRefetchError && query.dataUpdatedAt !== undefined && (
+          <Text size="sm" c="red" role="alert" mb="xs">
+            Earshot does not answer. Shown is the state of{' '}
+            <Time at={new Date(query.dataUpdatedAt).toISOString()} />.{' '}
+            <Anchor component="button" type="button" size="sm" onClick={() => void query.refetch()}>
+              Try again
+            </Anchor>
+          </Text>
+        )}
+        {children(query.data)}
+      </>
+    );
   if (query.error) return <Problem error={query.error} retry={() => void query.refetch()} />;
   return loading;
 }
