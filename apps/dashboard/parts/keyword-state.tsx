@@ -1,5 +1,6 @@
-import { Badge } from '@mantine/core';
+import { Badge, Group } from '@mantine/core';
 import type { Keyword } from '../api/types.js';
+import { plural } from './format.js';
 
 const REASONS: Readonly<Record<NonNullable<Keyword['pausedReason']>, string>> = {
   user: 'Paused',
@@ -8,13 +9,29 @@ const REASONS: Readonly<Record<NonNullable<Keyword['pausedReason']>, string>> = 
   insufficient_credits: 'Out of credits',
 };
 
-/** Shows whether a keyword runs, and the reason if the keyword is paused. */
+/**
+ * Shows whether a keyword runs, and the reason if the keyword is paused. A keyword that runs also shows how many of its
+ * searches have failed at their last check, because no new mentions can then mean that a source does not answer.
+ */
 export function KeywordState({
-  keyword: { state, pausedReason },
+  keyword: { state, pausedReason, watches },
 }: {
-  keyword: Pick<Keyword, 'state' | 'pausedReason'>;
+  keyword: Pick<Keyword, 'state' | 'pausedReason' | 'watches'>;
 }) {
-  if (state === 'active') return <Badge color="teal">Active</Badge>;
+  const failing = watches.filter(({ lastStatus }) => lastStatus === 'failed').length;
+  if (state === 'active')
+    return (
+      <Group gap={4}>
+        <Badge color="teal">Active</Badge>
+        {failing > 0 && (
+          <Badge color="red">
+            {failing === watches.length
+              ? 'Checks fail'
+              : `${failing} of ${plural(watches.length, 'search fails', 'searches fail')}`}
+          </Badge>
+        )}
+      </Group>
+    );
   if (state === 'retired') return <Badge color="gray">Retired</Badge>;
   return (
     <Badge color={pausedReason === 'insufficient_credits' || pausedReason === 'plan' ? 'red' : 'yellow'}>
