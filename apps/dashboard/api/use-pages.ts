@@ -7,8 +7,8 @@ interface Page<Row> {
 
 interface Options<Row> {
   staleTime?: number;
-  /** Returns after how many milliseconds the rows are read again. */
-  refetchInterval?: (rows: readonly Row[]) => number;
+  /** Returns after how many milliseconds the rows are read again; false if they are not read again. */
+  refetchInterval?: (rows: readonly Row[]) => number | false;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { Badge, Button, Group, Loader, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { BellPlus, SearchX } from 'lucide-react';
+import { useState } from 'react';
 import { Link } from 'react-router';
 import type { AnswerOf } from '../../../../clients/typescript/src/index.js';
 import { api } from '../../api/client.js';
@@ -11,7 +12,7 @@ import { MarkedText, spansOf } from '../../parts/marked-text.js';
 import { PostLink } from '../../parts/post-link.js';
 import { Section } from '../../parts/section.js';
 import { SourceName } from '../../parts/source.js';
-import { Empty, Loaded } from '../../parts/states.js';
+import { Empty, Loaded, LoadingRows } from '../../parts/states.js';
 import { More } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 
@@ -77,13 +78,27 @@ function keywordFrom({ question, sources }: Explore): string {
   return `/keywords/new?${params}`;
 }
 
-function Items({ explore: { id, question, status } }: { explore: Explore }) {
-  const query = usePages(['/v1/explore', id, 'items'], (page, signal) =>
-    api.get('/v1/explore/{id}/items', { path: { id }, query: page, signal }),
+const PAGE = 50;
+/** The items arrive in the list a moment after the run has ended. */
+const ITEMS_POLL_MS = 1000;
+/** After this time, the list counts as complete: the run can count an item that is in the list of another run. */
+const ITEMS_WITHIN_MS = 15_000;
+
+function Items({ explore: { id, question, status, sources } }: { explore: Explore }) {
+  const found = sources.reduce((sum, { items }) => sum + items, 0);
+  const [since] = useState(() => Date.now());
+  const isComplete = (rows: readonly Mention[]) =>
+    rows.length >= Math.min(found, PAGE) || Date.now() > since + ITEMS_WITHIN_MS;
+  const query = usePages(
+    ['/v1/explore', id, 'items'],
+    (page, signal) =>
+      api.get('/v1/explore/{id}/items', { path: { id }, query: { ...page, limit: PAGE }, signal }),
+    { refetchInterval: (rows) => (isComplete(rows) ? false : ITEMS_POLL_MS) },
   );
   return (
     <Loaded query={query}>
       {(items) => {
+        if (items.length === 0 && !isComplete(items)) return <LoadingRows />;
         if (items.length === 0)
           return status === 'failed' ? (
             <Empty icon={SearchX} title="No source answered" />

@@ -15,6 +15,9 @@ export const MAX_TERMS = 5;
 const MAX_FEEDS = 20;
 const LIMIT = 25;
 const POLL_MS = 800;
+const ITEMS_SHOWN = 200;
+/** Maximum number of reads of the items, because the run can count an item that is in the list of another run. */
+const MAX_READS = 20;
 
 /** Returns the state of a preview: first the price, then the run, then the items. */
 export function usePreview({ terms, sources, feedUrls }: PreviewQuestion) {
@@ -47,11 +50,18 @@ export function usePreview({ terms, sources, feedUrls }: PreviewQuestion) {
     enabled: start.isSuccess,
     refetchInterval: ({ state }) => (isOver(state.data?.status) ? false : POLL_MS),
   });
+  const found = run.data?.sources.reduce((sum, one) => sum + one.items, 0) ?? 0;
   const items = useQuery({
     // The key differs from the query key on the page of an Explore, which reads the items page by page.
     queryKey: ['/v1/explore', path.id, 'preview'],
-    queryFn: ({ signal }) => api.get('/v1/explore/{id}/items', { path, query: { limit: 200 }, signal }),
+    queryFn: ({ signal }) =>
+      api.get('/v1/explore/{id}/items', { path, query: { limit: ITEMS_SHOWN }, signal }),
     enabled: isOver(run.data?.status),
+    // The items arrive in the list a moment after the run has ended.
+    refetchInterval: ({ state }) =>
+      (state.data?.data.length ?? 0) < Math.min(found, ITEMS_SHOWN) && state.dataUpdateCount < MAX_READS
+        ? POLL_MS
+        : false,
   });
   return { price, start, run, items };
 }
