@@ -8,7 +8,11 @@ import { Section } from '../../parts/section.js';
 import { SourceName } from '../../parts/source.js';
 import { Loaded } from '../../parts/states.js';
 
-const POLL_MS = 1500;
+/** A free account has one request a second for all its programs. */
+const POLL_MS = 5000;
+/** Number of reads of the mentions with short pauses. The first checks end earlier. */
+const QUICK_POLLS = 24;
+const LATER_POLL_MS = 60_000;
 
 /** Shows whether each search had its first check, and how many mentions were found. */
 export default function LiveStep({ keywordId }: { keywordId: string }) {
@@ -16,12 +20,12 @@ export default function LiveStep({ keywordId }: { keywordId: string }) {
   const keyword = useQuery({
     queryKey: ['/v1/keywords', keywordId],
     queryFn: ({ signal }) => api.get('/v1/keywords/{id}', { path, signal }),
-    refetchInterval: POLL_MS,
+    refetchInterval: ({ state }) => (isChecked(state.data) ? false : POLL_MS),
   });
   const results = useQuery({
     queryKey: ['/v1/keywords', keywordId, 'results', 'first'],
     queryFn: ({ signal }) => api.get('/v1/keywords/{id}/results', { path, query: { limit: 200 }, signal }),
-    refetchInterval: POLL_MS,
+    refetchInterval: ({ state }) => (state.dataUpdateCount < QUICK_POLLS ? POLL_MS : LATER_POLL_MS),
   });
   const found = results.data?.data.length ?? 0;
   return (
@@ -85,3 +89,7 @@ export default function LiveStep({ keywordId }: { keywordId: string }) {
     </Section>
   );
 }
+
+/** Returns true if each search of the keyword had its first check. */
+const isChecked = (keyword: { watches: readonly { lastCheckedAt: string | null }[] } | undefined) =>
+  keyword?.watches.every(({ lastCheckedAt }) => lastCheckedAt !== null) ?? false;
