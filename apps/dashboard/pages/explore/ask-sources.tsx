@@ -54,6 +54,8 @@ export function AskSources() {
       setPrice(undefined);
       setParams({ run: id });
     },
+    // The price can have expired or changed. The button that shows the price appears again.
+    onError: () => setPrice(undefined),
   });
   const usable = new Set(
     configured.data?.data.filter((one) => one.configured && one.enabled).map(({ id }) => id) ?? [],

@@ -25,7 +25,7 @@ export function Component() {
         <Tabs.Panel value="sources">
           <AskSources />
         </Tabs.Panel>
-        <Tabs.Panel value="analyses">
+        <Tabs.Panel value="analyses" keepMounted>
           <Analyses />
         </Tabs.Panel>
       </Tabs>

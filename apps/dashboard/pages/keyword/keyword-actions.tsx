@@ -100,7 +100,7 @@ function DeleteDialog({ keyword, purge, close }: { keyword: Keyword; purge: bool
       action={purge ? 'Purge permanently' : 'Retire'}
       isPending={remove.isPending}
       error={remove.error}
-      isReady={!purge || typed === keyword.name}
+      isReady={!purge || asShown(typed) === asShown(keyword.name)}
       onConfirm={() => remove.mutate()}
       onClose={close}
     >
@@ -124,3 +124,6 @@ function DeleteDialog({ keyword, purge, close }: { keyword: Keyword; purge: bool
     </Confirm>
   );
 }
+
+/** Returns the text as a browser shows it: without repeated spaces. */
+const asShown = (text: string) => text.replace(/\s+/g, ' ').trim();

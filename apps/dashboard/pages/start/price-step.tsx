@@ -38,6 +38,8 @@ export default function PriceStep({ plan, onChange, onBack, onCreated }: Props) 
       onCreated(id);
       await queries.invalidateQueries({ queryKey: ['/v1/keywords'] });
     },
+    // The price can have expired or changed.
+    onError: () => void estimate.refetch(),
   });
   const token = estimate.data?.valid && !estimate.isPlaceholderData ? estimate.data.estimateToken : undefined;
   return (
