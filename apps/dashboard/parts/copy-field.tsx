@@ -1,5 +1,7 @@
-import { ActionIcon, CopyButton, TextInput, Tooltip } from '@mantine/core';
+import { ActionIcon, TextInput, Tooltip } from '@mantine/core';
 import { Check, Copy } from 'lucide-react';
+import { useRef, useState } from 'react';
+import { notify } from './notify.js';
 
 /** A text with a button that copies it: a key, a secret, an address. */
 export function CopyField({
@@ -11,8 +13,21 @@ export function CopyField({
   value: string;
   description?: string;
 }) {
+  const [isCopied, setCopied] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  const copy = async () => {
+    try {
+      // Over plain HTTP, `navigator.clipboard` exists only at a loopback address.
+      await navigator.clipboard.writeText(value);
+      setCopied(true);
+    } catch {
+      field.current?.select();
+      notify('The browser does not let this page copy. The text is selected: copy it with Ctrl+C.');
+    }
+  };
   return (
     <TextInput
+      ref={field}
       label={label}
       description={description}
       value={value}
@@ -20,15 +35,16 @@ export function CopyField({
       styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: '0.8rem' } }}
       onFocus={({ currentTarget }) => currentTarget.select()}
       rightSection={
-        <CopyButton value={value}>
-          {({ copied, copy }) => (
-            <Tooltip label={copied ? 'Copied' : 'Copy'}>
-              <ActionIcon variant="subtle" color={copied ? 'teal' : 'gray'} aria-label="Copy" onClick={copy}>
-                {copied ? <Check size={16} aria-hidden /> : <Copy size={16} aria-hidden />}
-              </ActionIcon>
-            </Tooltip>
-          )}
-        </CopyButton>
+        <Tooltip label={isCopied ? 'Copied' : 'Copy'}>
+          <ActionIcon
+            variant="subtle"
+            color={isCopied ? 'teal' : 'gray'}
+            aria-label="Copy"
+            onClick={() => void copy()}
+          >
+            {isCopied ? <Check size={16} aria-hidden /> : <Copy size={16} aria-hidden />}
+          </ActionIcon>
+        </Tooltip>
       }
     />
   );
