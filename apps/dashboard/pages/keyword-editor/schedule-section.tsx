@@ -2,6 +2,7 @@ import { Group, Stack, Switch, TextInput } from '@mantine/core';
 import { useSession } from '../../api/session.js';
 import { Section } from '../../parts/section.js';
 import { useDraft } from './draft.js';
+import { wallClock } from './wall-clock.js';
 
 /** When the keyword runs, and whether a new keyword keeps existing posts. */
 export function ScheduleSection({ isNew }: { isNew: boolean }) {
@@ -52,16 +53,4 @@ export function ScheduleSection({ isNew }: { isNew: boolean }) {
       </Stack>
     </Section>
   );
-}
-
-/** Returns a time without seconds as a clock in the zone shows it. A time without a zone is already such a time. */
-function wallClock(value: string, timeZone: string): string {
-  if (!/(Z|[+-]\d\d:?\d\d)$/i.test(value)) return value.slice(0, 16);
-  try {
-    // The Swedish form is ISO 8601 with a space.
-    const options = { timeZone, dateStyle: 'short', timeStyle: 'short' } as const;
-    return new Intl.DateTimeFormat('sv-SE', options).format(new Date(value)).replace(' ', 'T');
-  } catch {
-    return value.slice(0, 16);
-  }
 }
