@@ -2,7 +2,7 @@ import { newId, Outage } from '#kernel';
 import { connectBus, getMessage, type Bus } from '#messaging';
 import { createLogger } from '#telemetry';
 import { isolateStores, type IsolatedStores } from '#testing';
-import { AppendConflict, EventStore, predecessorOf } from './event-store.js';
+import { AppendConflict, EventStore, predecessorOf, type Stored } from './event-store.js';
 
 let stores: IsolatedStores;
 let bus: Bus;
@@ -48,11 +48,10 @@ describe('the event store', () => {
   it('reads the messages of a subject since an instant', async () => {
     const one = subject();
     await store.append(one, bytes('a'), 0, newId());
-    expect((await store.readSince('KEYWORDS', one, new Date(0))).map(({ data }) => text(data))).toEqual([
-      'a',
-    ]);
-    expect(await store.readSince('KEYWORDS', one, new Date(Date.now() + 60_000))).toEqual([]);
-    expect(await store.readSince('KEYWORDS', subject(), new Date(0))).toEqual([]);
+    const textOf = ({ data }: Stored) => text(data);
+    expect(await store.readSince('KEYWORDS', one, new Date(0), textOf)).toEqual(['a']);
+    expect(await store.readSince('KEYWORDS', one, new Date(Date.now() + 60_000), textOf)).toEqual([]);
+    expect(await store.readSince('KEYWORDS', subject(), new Date(0), textOf)).toEqual([]);
   });
 
   it('throws an outage if the server that delivers messages since an instant lacks the last message of the subject', async () => {
@@ -60,7 +59,7 @@ describe('the event store', () => {
     const seq = await store.append(one, bytes('a'), 0, newId());
     const getMessage = () => Promise.resolve({ seq: seq + 1, time: new Date() });
     const behind = new EventStore({ ...bus, reads: { streams: { getMessage } } } as unknown as Bus);
-    await expect(behind.readSince('KEYWORDS', one, new Date(0))).rejects.toThrow(Outage);
+    await expect(behind.readSince('KEYWORDS', one, new Date(0), String)).rejects.toThrow(Outage);
   });
 
   it('returns nothing for an unknown subject', async () => {

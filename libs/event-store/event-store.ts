@@ -148,11 +148,17 @@ export class EventStore {
   }
 
   /**
-   * Returns the messages of one subject that the server has stored at or after an instant, oldest first. The duration
-   * of the call grows with the number of messages that the whole stream has stored since then.
+   * Reads the messages of one subject that the server has stored at or after an instant, oldest first. The duration of
+   * the call grows with the number of messages that the whole stream has stored since then.
+   * @param pick returns what the caller needs of a message, so that the messages themselves do not stay in memory
    * @throws Outage if the server stops delivering messages before the last one
    */
-  async readSince(stream: StreamName, subject: string, since: Date): Promise<Stored[]> {
+  async readSince<T>(
+    stream: StreamName,
+    subject: string,
+    since: Date,
+    pick: (message: Stored) => T,
+  ): Promise<T[]> {
     const last = await this.get(stream, { last_by_subj: subject });
     if (!last || last.time < since) return [];
     const consumer = await this.bus.js.consumers.get(stream, {
@@ -162,16 +168,21 @@ export class EventStore {
     });
     try {
       const waiting = (await consumer.info()).num_pending;
-      const found: Stored[] = [];
+      const found: T[] = [];
+      let lastSeq = 0;
       // One fetch can end before the server has looked through the whole stream.
       for (let before = -1; found.length < waiting;) {
         if (before === found.length) throw new Outage('NATS', `${subject} could not be read completely`);
         before = found.length;
-        for await (const message of await consumer.fetch({ max_messages: waiting - found.length }))
-          found.push({ seq: message.seq, data: message.data, subject: message.subject });
+        for await (const { seq, data, subject: its } of await consumer.fetch({
+          max_messages: waiting - found.length,
+        })) {
+          found.push(pick({ seq, data, subject: its }));
+          lastSeq = seq;
+        }
       }
       // In a cluster, any server can serve the consumer, also one that lacks the last messages.
-      if ((found.at(-1)?.seq ?? 0) < last.seq && (await this.at(stream, last.seq)))
+      if (lastSeq < last.seq && (await this.at(stream, last.seq)))
         throw new Outage('NATS', `${subject} could not be read completely`);
       return found;
     } finally {

@@ -17,7 +17,7 @@ export async function storedEventIds(
   since: string,
 ): Promise<ReadonlySet<string>> {
   const from = new Date(Date.parse(since) - CLOCKS_APART_MS);
-  const found = await store.readSince('EVENTS', subjectOf('EVENTS', accountId, watchId), from);
   // The event is decoded with the smallest schema that contains the id.
-  return new Set(found.map(({ data }) => fromBinary(EventCostSchema, data).eventId));
+  const idOf = ({ data }: { data: Uint8Array }) => fromBinary(EventCostSchema, data).eventId;
+  return new Set(await store.readSince('EVENTS', subjectOf('EVENTS', accountId, watchId), from, idOf));
 }

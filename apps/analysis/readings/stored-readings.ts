@@ -15,16 +15,13 @@ export async function storedReadings(
   { accountId, watchId, checkId, part, finishedAt }: Check,
 ): Promise<Map<string, ItemReading>> {
   const since = new Date(Date.parse(finishedAt) - CLOCKS_APART_MS);
-  const found = new Map<string, ItemReading>();
-  for (const { data } of await store.readSince(
-    'READINGS',
-    subjectOf('READINGS', accountId, watchId),
-    since,
-  )) {
+  const readingsIn = ({ data }: { data: Uint8Array }): ItemReading[] => {
     const { fact } = fromBinary(ReadingFactSchema, data);
-    if (fact.case !== 'itemsRead' || fact.value.checkId !== checkId || fact.value.part !== part) continue;
-    for (const reading of fact.value.readings)
-      if (!found.has(reading.eventId)) found.set(reading.eventId, reading);
-  }
-  return found;
+    const isOfCheck = fact.case === 'itemsRead' && fact.value.checkId === checkId && fact.value.part === part;
+    return isOfCheck ? fact.value.readings : [];
+  };
+  const subject = subjectOf('READINGS', accountId, watchId);
+  const stored = (await store.readSince('READINGS', subject, since, readingsIn)).flat();
+  // The first reading of an event counts.
+  return new Map(stored.toReversed().map((reading) => [reading.eventId, reading]));
 }

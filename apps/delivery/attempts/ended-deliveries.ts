@@ -21,19 +21,17 @@ export async function endedOf(
     const subject = subjectOf('ATTEMPTS', event.accountId, event.watchId);
     since.set(subject, Math.min(storedAt, since.get(subject) ?? Infinity));
   }
-  const found = await new PQueue({ concurrency: AT_ONCE }).addAll(
-    [...since].map(
-      ([subject, at]) =>
-        () =>
-          store.readSince('ATTEMPTS', subject, new Date(at)),
-    ),
-  );
-  const attempts = found.flat().flatMap(({ data }) => attemptsIn(data));
-  return new Set(
-    attempts
-      .filter(({ nextAttemptAt, endpointDisabled }) => nextAttemptAt === '' && !endpointDisabled)
-      .map(({ eventId, targetKind, targetId }) =>
-        keyOf({ eventId, target: { kind: targetKind as TargetKind, id: targetId } }),
-      ),
-  );
+  const read = ([subject, at]: [string, number]) =>
+    store.readSince('ATTEMPTS', subject, new Date(at), endedIn);
+  const found = await new PQueue({ concurrency: AT_ONCE }).addAll([...since].map((one) => () => read(one)));
+  return new Set(found.flat(2));
+}
+
+/** Returns the keys of the deliveries that end with an attempt of this message. */
+function endedIn({ data }: { data: Uint8Array }): string[] {
+  return attemptsIn(data)
+    .filter(({ nextAttemptAt, endpointDisabled }) => nextAttemptAt === '' && !endpointDisabled)
+    .map(({ eventId, targetKind, targetId }) =>
+      keyOf({ eventId, target: { kind: targetKind as TargetKind, id: targetId } }),
+    );
 }
