@@ -68,6 +68,37 @@ it('credits grant, show and audit print only their result on standard output', a
   expect(audited.out).toMatch(/\n3 movements, 0 of them charges; balance 60500\nEverything agrees\.\n$/);
 }, 60_000);
 
+it('credits grant adds the credits once if the disk of Postgres is full after the decision was stored', async () => {
+  const accountId = await account('pro');
+  const database = await openDatabase(stores.databaseUrl, 'spec', 2);
+  // A rollback does not reset a sequence, so only the first attempt fails.
+  await database.query('CREATE SEQUENCE attempts_of_spec');
+  await database.query(`CREATE FUNCTION fail_first_grant() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF NEW.account_id = '${accountId}' AND nextval('attempts_of_spec') = 1 THEN
+        RAISE EXCEPTION 'No space left on device' USING ERRCODE = 'disk_full';
+      END IF;
+      RETURN NEW;
+    END $$`);
+  await database.query(
+    'CREATE TRIGGER full_disk BEFORE INSERT ON credit_movements FOR EACH ROW EXECUTE FUNCTION fail_first_grant()',
+  );
+  try {
+    const granted = await cli('credits', 'grant', '--account', accountId, '--amount', '500');
+    expect(granted).toMatchObject({ code: 0, errors: '' });
+    expect(await database.query(`SELECT last_value::int AS attempts FROM attempts_of_spec`)).toEqual([
+      { attempts: 2 },
+    ]);
+  } finally {
+    await database.query('DROP FUNCTION fail_first_grant CASCADE');
+    await database.query('DROP SEQUENCE attempts_of_spec');
+    await database.destroy();
+  }
+  const { out } = await cli('credits', 'audit', '--account', accountId);
+  // The opening of the account is the other movement.
+  expect(out).toMatch(/\n2 movements, 0 of them charges; balance \d+\nEverything agrees\.\n$/);
+});
+
 it('an audit that finds a fault has exit code 1', async () => {
   const accountId = await account('growth');
   const database = await openDatabase(stores.databaseUrl, 'spec', 2);

@@ -1,14 +1,15 @@
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
-import { TimeoutError } from '@nats-io/nats-core';
+import { RequestError } from '@nats-io/nats-core';
 import { Refusal } from '#kernel';
 import type { Bus, CommandType } from '#messaging';
+import { ADVICE_TO_REPEAT } from '#outages';
 import { CommandClient } from '#transport';
 
 /**
- * Sends a command to a service. If the service does not answer, sends the same command once more: a command that is
- * repeated with its id has no second effect.
- * @throws Refusal as `CommandClient.request` does. If the service does not answer the second time either, the message
- *   says that the command can still take effect
+ * Sends a command to a service. If the answer does not tell whether the command took effect, sends the same command
+ * once more: a command that is repeated with its id has no second effect.
+ * @throws Refusal as `CommandClient.request` does. If the second answer does not tell it either, the message says that
+ *   the command can still take effect
  */
 export async function sendCommand<I extends DescMessage, O extends DescMessage>(
   bus: Bus,
@@ -24,13 +25,24 @@ export async function sendCommand<I extends DescMessage, O extends DescMessage>(
   try {
     return await client.request(type, input);
   } catch (error) {
-    if (!mayTakeEffect(error)) throw error;
+    if (!isUndecided(error)) throw error;
+    // The advice to try again would be wrong: the operator's next command has another id, and has a second effect.
     throw Refusal.unavailable(
-      `${error.message}; the command can still take effect, so look for its effect before you repeat it`,
+      `${error.message.replace(ADVICE_TO_REPEAT, '')}; the command can still take effect, so look for its effect before you repeat it`,
     );
   }
 }
 
-function mayTakeEffect(error: unknown): error is Refusal {
-  return error instanceof Refusal && error.cause instanceof TimeoutError;
+/**
+ * Returns whether the command can have an effect although it failed. A service that cannot reach a store any more has
+ * possibly stored its decision before. Without a service, nobody received the command.
+ */
+function mayTakeEffect(error: unknown): boolean {
+  if (!(error instanceof Refusal) || error.kind !== 'unavailable') return false;
+  return !(error.cause instanceof RequestError && error.cause.isNoResponders());
+}
+
+/** Returns whether the answer to the repetition leaves the effect of the first attempt open. */
+function isUndecided(error: unknown): error is Refusal {
+  return error instanceof Refusal && (error.kind === 'unavailable' || error.kind === 'internal');
 }

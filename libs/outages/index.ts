@@ -23,6 +23,9 @@ export function isOutage(error: unknown): boolean {
   return isNatsOutage(error);
 }
 
+/** The end of the text that a caller gets after an outage. Callers who must not simply repeat the request remove it. */
+export const ADVICE_TO_REPEAT = '; try again';
+
 /**
  * Returns the refusal that the caller of a request gets for an error: a refusal unchanged, `unavailable` for an outage,
  * `internal` for every other error. The last two contain no text of the error, which can contain internal data.
@@ -30,7 +33,7 @@ export function isOutage(error: unknown): boolean {
 export function refusalFor(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   return isOutage(error)
-    ? Refusal.unavailable('a store that this request needs cannot answer now; try again')
+    ? Refusal.unavailable(`a store that this request needs cannot answer now${ADVICE_TO_REPEAT}`)
     : new Refusal('internal', 'INTERNAL', 'internal error');
 }
 
