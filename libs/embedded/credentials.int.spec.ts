@@ -1,6 +1,16 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { asNobody } from '#testing';
 import { readOrMakeCredentials } from './credentials.js';
 import { startEmbedded } from './embedded-stores.js';
 
@@ -19,6 +29,15 @@ const start = () =>
     log,
     signal: AbortSignal.timeout(10_000),
   });
+
+function messageOf(call: () => unknown): string | undefined {
+  try {
+    call();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
 
 beforeAll(async () => {
   chmodSync(base, 0o755);
@@ -47,6 +66,8 @@ describe('a start of Postgres on an existing cluster', () => {
   it('fails at once and names the file if postgres.json is damaged', async () => {
     writeFileSync(file, '');
     await expect(start()).rejects.toThrow(`${file} is damaged (Unexpected end of JSON input). Restore `);
+    writeFileSync(file, JSON.stringify({ admin: 'a' }));
+    await expect(start()).rejects.toThrow(`${file} is damaged (it lacks role). Restore `);
   });
 });
 
@@ -63,6 +84,38 @@ describe('the credentials of NATS and ClickHouse', () => {
     writeFileSync(credentials, '');
     expect(() => readOrMakeCredentials(credentials)).toThrow(
       `${credentials} is damaged (Unexpected end of JSON input). Remove it`,
+    );
+  });
+
+  it.each([
+    ['null', 'user and password'],
+    ['[]', 'user and password'],
+    ['{"user":"earshot","password":""}', 'password'],
+    ['{"user":1,"password":"p"}', 'user'],
+  ])('are refused as damaged if the file contains %s', (content, missing) => {
+    writeFileSync(credentials, content);
+    expect(() => readOrMakeCredentials(credentials)).toThrow(
+      `${credentials} is damaged (it lacks ${missing}). Remove it`,
+    );
+  });
+
+  it('are not called damaged if this user is not allowed to read the file: the error asks for another owner', () => {
+    const content = JSON.stringify({ user: 'earshot', password: 'p' });
+    writeFileSync(credentials, content);
+    chmodSync(credentials, 0);
+    const failure = asNobody(() => messageOf(() => readOrMakeCredentials(credentials)));
+    expect(failure).toBe(
+      `${credentials} cannot be read by this user (EACCES). Make the user that runs Earshot its owner (chown), and start again.`,
+    );
+    chmodSync(credentials, 0o600);
+    expect(readFileSync(credentials, 'utf8')).toBe(content);
+  });
+
+  it('are not called damaged if reading fails for another reason', () => {
+    rmSync(credentials);
+    mkdirSync(credentials);
+    expect(messageOf(() => readOrMakeCredentials(credentials))).toMatch(
+      `${credentials} cannot be read (EISDIR`,
     );
   });
 });

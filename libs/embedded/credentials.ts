@@ -11,7 +11,7 @@ export interface Credentials {
 /**
  * Returns the random credentials of an embedded store. They are created at the first start of the store. Only the
  * file's owner can read them.
- * @throws Error that says what to do if the file is damaged
+ * @throws Error that says what to do if the file is damaged or cannot be read
  */
 export function readOrMakeCredentials(file: string): Credentials {
   const make = () => ({ user: 'earshot', password: randomPassword() });
@@ -24,19 +24,49 @@ export function randomPassword(): string {
 }
 
 /**
- * Reads a JSON file, or creates it atomically with mode 0600.
+ * Reads a JSON object of strings from a file, or creates the file atomically with mode 0600.
+ * @param make returns the content of a new file. An existing file must have the same fields
  * @param advice what to do if the file is damaged
- * @throws Error with the name of the file and the advice if the file is damaged
+ * @throws Error with the name of the file and the advice if the content is not JSON, or a field is missing or empty;
+ *   Error with the name of the file and another advice if this user cannot read the file
  */
-export function readOrMake<T>(file: string, make: () => T, advice: string): T {
-  if (existsSync(file)) {
-    try {
-      return JSON.parse(readFileSync(file, 'utf8')) as T;
-    } catch (error) {
-      throw new Error(`${file} is damaged (${(error as Error).message}). ${advice}`, { cause: error });
-    }
-  }
+export function readOrMake<T extends { [K in keyof T]: string }>(
+  file: string,
+  make: () => T,
+  advice: string,
+): T {
   const made = make();
+  if (existsSync(file)) return parse(file, read(file), Object.keys(made) as (keyof T)[], advice);
   writeDurably(file, JSON.stringify(made));
   return made;
+}
+
+/** The file is possibly complete, so the error never advises to remove it. */
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const isForbidden = code === 'EACCES' || code === 'EPERM';
+    throw new Error(
+      isForbidden
+        ? `${file} cannot be read by this user (${code}). Make the user that runs Earshot its owner (chown), and start again.`
+        : `${file} cannot be read (${message})`,
+      { cause: error },
+    );
+  }
+}
+
+function parse<T>(file: string, text: string, fields: readonly (keyof T)[], advice: string): T {
+  const damaged = (reason: string, cause?: unknown) =>
+    new Error(`${file} is damaged (${reason}). ${advice}`, { cause });
+  let content: Partial<T> | null;
+  try {
+    content = JSON.parse(text) as Partial<T> | null;
+  } catch (error) {
+    throw damaged((error as Error).message, error);
+  }
+  const missing = fields.filter((field) => typeof content?.[field] !== 'string' || content[field] === '');
+  if (missing.length > 0) throw damaged(`it lacks ${missing.join(' and ')}`);
+  return content as T;
 }

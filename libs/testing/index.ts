@@ -1,3 +1,4 @@
+export * from './as-nobody.js';
 export * from './checkout.js';
 export * from './fake-timers.js';
 export * from './stores.js';
