@@ -1,7 +1,13 @@
+import { networkInterfaces } from 'node:os';
 import { request } from 'undici';
 import { freePort } from '#embedded';
 import { isolateStores, programEnv, type IsolatedStores } from '#testing';
 import { startInstallation } from './installation.js';
+
+/** The name of the network interface with the address ::1; undefined if this machine has no IPv6. */
+const loopback = Object.entries(networkInterfaces()).find(([, all]) =>
+  all?.some(({ address }) => address === '::1'),
+)?.[0];
 
 let stores: IsolatedStores;
 
@@ -19,3 +25,17 @@ it('an installation that listens on one address only prints that address, and us
     await installation.stop();
   }
 });
+
+(loopback ? it : it.skip)(
+  'an installation starts on an IPv6 address with a zone, which no URL can contain',
+  async () => {
+    const [HOST, PORT] = [`::1%${loopback}`, String(await freePort())];
+    const installation = await startInstallation(programEnv(stores, { HOST, PORT }), () => undefined);
+    try {
+      expect(installation.env.PUBLIC_URL).toBe(`http://127.0.0.1:${PORT}`);
+      expect((await request(`http://[::1]:${PORT}/healthz`)).statusCode).toBe(200);
+    } finally {
+      await installation.stop();
+    }
+  },
+);

@@ -1,4 +1,4 @@
-import { addressOf, readInstallationSettings } from './installation.js';
+import { addressOf, publicUrlOf, readInstallationSettings } from './installation.js';
 
 describe('the settings of an installation', () => {
   it('are valid without any variable', () => {
@@ -23,4 +23,12 @@ it.each([
   ['earshot.local', 'http://earshot.local:8080'],
 ])('with HOST=%s, the address of the installation is %s', (host, address) => {
   expect(addressOf(host, 8080)).toBe(address);
+});
+
+it.each([
+  ['http://192.168.1.5:8080', 'http://192.168.1.5:8080'],
+  ['http://[::1]:8080', 'http://[::1]:8080'],
+  ['http://[fe80::1%eth0]:8080', 'http://127.0.0.1:8080'],
+])('without PUBLIC_URL, links of an installation at %s begin with %s', (address, url) => {
+  expect(publicUrlOf(address, 8080)).toBe(url);
 });

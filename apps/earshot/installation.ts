@@ -53,13 +53,22 @@ export function readInstallationSettings(env: NodeJS.ProcessEnv): InstallationSe
   return settings;
 }
 
+const LOOPBACK = '127.0.0.1';
 /** With these values of HOST, Earshot listens on all addresses of the machine. */
 const ALL_ADDRESSES: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
 /** Returns the address at which this machine reaches an installation that listens on `host`. */
 export function addressOf(host: string, port: number): string {
-  const reachable = ALL_ADDRESSES.has(host) ? '127.0.0.1' : host;
+  const reachable = ALL_ADDRESSES.has(host) ? LOOPBACK : host;
   return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
+}
+
+/**
+ * Returns the value of PUBLIC_URL if it is not set: the address of the installation. An IPv6 address with a zone, such
+ * as `fe80::1%eth0`, cannot be part of a URL; then the value is the loopback address.
+ */
+export function publicUrlOf(address: string, port: number): string {
+  return URL.canParse(address) ? address : `http://${LOOPBACK}:${port}`;
 }
 
 /** A running installation. */
@@ -115,7 +124,7 @@ export async function startInstallation(
       MASTER_KEY:
         settings.MASTER_KEY ||
         (await masterKeyIn(dataDir, () => holdsSecrets(stores, settings.STREAM_REPLICAS))),
-      PUBLIC_URL: env.PUBLIC_URL || address,
+      PUBLIC_URL: env.PUBLIC_URL || publicUrlOf(address, port),
     };
     for (const start of startersOf(complete)) {
       signal?.throwIfAborted();
