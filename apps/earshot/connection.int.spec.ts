@@ -1,3 +1,6 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createClient } from '@clickhouse/client';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -5,8 +8,8 @@ import pg from 'pg';
 import { connectBus } from '#messaging';
 import { openDatabase } from '#postgres';
 import { createLogger } from '#telemetry';
-import { isolateStores, programEnv, type IsolatedStores } from '#testing';
-import { openBus, openInstalledClickHouse, openInstalledDatabase } from './connection.js';
+import { asNobody, isolateStores, programEnv, type IsolatedStores } from '#testing';
+import { findInstallation, openBus, openInstalledClickHouse, openInstalledDatabase } from './connection.js';
 
 let stores: IsolatedStores;
 let env: NodeJS.ProcessEnv;
@@ -26,6 +29,25 @@ async function rowsOf(text: string): Promise<unknown[]> {
 }
 
 describe('the command line', () => {
+  it('reads the file of the installation only if one of the three addresses is not set', () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'connection-'));
+    chmodSync(dataDir, 0o755);
+    writeFileSync(join(dataDir, 'runtime.json'), '{}', { mode: 0 });
+    const find = (more: NodeJS.ProcessEnv) =>
+      asNobody(() => findInstallation({ ...env, DATA_DIR: dataDir, ...more }));
+    try {
+      expect(find({})).toEqual({
+        natsUrl: stores.natsUrl,
+        databaseUrl: stores.databaseUrl,
+        clickhouseUrl: stores.clickhouseUrl,
+      });
+      for (const name of ['NATS_URL', 'DATABASE_URL', 'CLICKHOUSE_URL'])
+        expect(() => find({ [name]: '' })).toThrow('runtime.json cannot be read by this user');
+    } finally {
+      rmSync(dataDir, { recursive: true });
+    }
+  });
+
   it('creates no tables in a database of another application, and says what to do', async () => {
     await rowsOf('DROP SCHEMA public CASCADE');
     await rowsOf('CREATE SCHEMA public');

@@ -21,13 +21,16 @@ export interface AllAddresses extends Addresses {
 
 /**
  * Finds the addresses of the running installation in NATS_URL, DATABASE_URL and CLICKHOUSE_URL. An address that is not
- * set is read from the file that the installation writes to DATA_DIR (a demo writes the file to the folder `demo`).
- * @throws Error that says how to start an installation
+ * set is read from the file that the installation writes to DATA_DIR (a demo writes the file to the folder `demo`). If
+ * all three are set, the file is not read, because this user is possibly not allowed to read it.
+ * @throws Error that says how to start an installation; Error if an address is not set and this user is not allowed to
+ *   read the file
  */
 export function findInstallation(env: NodeJS.ProcessEnv): AllAddresses {
   const settings = readSettings(['DATA_DIR', 'NATS_URL', 'DATABASE_URL', 'CLICKHOUSE_URL'], env);
   const dataDir = resolve(settings.DATA_DIR);
-  const runtime = readRuntime(dataDir) ?? readRuntime(resolve(dataDir, 'demo'));
+  const isComplete = settings.NATS_URL && settings.DATABASE_URL && settings.CLICKHOUSE_URL;
+  const runtime = isComplete ? undefined : (readRuntime(dataDir) ?? readRuntime(resolve(dataDir, 'demo')));
   const natsUrl = settings.NATS_URL || runtime?.natsUrl;
   const databaseUrl = settings.DATABASE_URL || runtime?.databaseUrl;
   if (!natsUrl || !databaseUrl)
