@@ -106,6 +106,55 @@ it('a backfill is refused if the newest vector is of another model, because it w
   );
 });
 
+describe('after an interrupted backfill with another model', () => {
+  const vectors = (model: string, ...days: number[]) =>
+    insertRows<MentionVectorRow>(
+      clickhouse,
+      'mention_vectors',
+      days.map((day) => ({ ...row, model, occurred_at: new Date(Date.UTC(2027, 0, day)).toISOString() })),
+    );
+  let row: MentionVectorRow;
+  beforeEach(async () => {
+    const [one] = await selectRows<MentionVectorRow>(clickhouse, 'SELECT * FROM mention_vectors LIMIT 1');
+    if (!one) throw new Error('there is no vector');
+    row = one;
+    await clickhouse.command({ query: 'CREATE TABLE kept_vectors CLONE AS mention_vectors' });
+    await clickhouse.command({ query: 'TRUNCATE TABLE mention_vectors' });
+  });
+  afterEach(async () => {
+    await clickhouse.command({ query: 'TRUNCATE TABLE mention_vectors' });
+    await clickhouse.command({ query: 'INSERT INTO mention_vectors SELECT * FROM kept_vectors' });
+    await clickhouse.command({ query: 'DROP TABLE kept_vectors SYNC' });
+  });
+
+  it('both models are refused while the newest mention has vectors of both', async () => {
+    await vectors('right', 1, 2);
+    await vectors('wrong', 2);
+    for (const [model, other] of [
+      ['right', 'wrong'],
+      ['wrong', 'right'],
+    ] as const)
+      await expect(refuseOtherModel(clickhouse, model)).rejects.toThrow(
+        new RegExp(
+          `the models ${model} and ${other}, because an earlier backfill was interrupted.*` +
+            `delete the vectors of ${other}.*If you are sure that the services use ${model}, add --model-changed`,
+        ),
+      );
+    await expect(refuseOtherModel(clickhouse, 'third')).rejects.toThrow(
+      'the newest vectors are of the models right and wrong, but this command would use third',
+    );
+  });
+
+  it('only the model of the services is accepted after they have embedded a newer mention', async () => {
+    await vectors('wrong', 2);
+    await vectors('right', 1, 2, 3);
+    await refuseOtherModel(clickhouse, 'right');
+    await expect(refuseOtherModel(clickhouse, 'wrong')).rejects.toThrow(
+      'newest vector is of the model right',
+    );
+  });
+});
+
 it('the backfill replaces the vectors of the previous model', async () => {
   await backfillEmbeddings(clickhouse, database, embedder('b'), () => {});
   expect(new Set((await stored()).map(({ model }) => model))).toEqual(new Set(['b']));

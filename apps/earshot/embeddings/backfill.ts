@@ -63,19 +63,30 @@ const HAS_TEXT = `(title != '' OR text != '')`;
 
 /**
  * Refuses a backfill whose model is not the one of the services: it would delete all vectors that the services' searches
- * use. The model of the vector of the newest mention is taken as the services' model.
+ * use. The model of the vector of the newest mention is taken as the services' model, because the services embed new
+ * mentions. If the newest mention has vectors of several models, an earlier backfill was interrupted, and nothing tells
+ * which of them is the services' model.
  * @throws Error that says what to do
  */
 export async function refuseOtherModel(clickhouse: ClickHouseClient, model: string): Promise<void> {
-  const [newest] = await selectRows<{ model: string }>(
+  const models = await selectRows<{ model: string; newest: string }>(
     clickhouse,
-    'SELECT model FROM mention_vectors ORDER BY occurred_at DESC LIMIT 1',
+    'SELECT model, toString(max(occurred_at)) AS newest FROM mention_vectors GROUP BY model ORDER BY model',
   );
-  if (!newest || newest.model === model) return;
+  const newest = models.reduce((latest, one) => (one.newest > latest ? one.newest : latest), '');
+  const candidates = models.filter((one) => one.newest === newest).map((one) => one.model);
+  const others = candidates.filter((candidate) => candidate !== model);
+  if (others.length === 0) return;
+  const named = others.join(' and ');
+  const loss = `this command would use ${model}, and delete the vectors of ${named}`;
+  const advice = 'Give this command the same EMBEDDINGS_URL and the same other settings as the services';
   throw new Error(
-    `the newest vector is of the model ${newest.model}, but this command would use ${model}, and delete the vectors of ` +
-      `${newest.model}. Give this command the same EMBEDDINGS_URL and the same other settings as the services. If you have ` +
-      'just changed the model of the services, add --model-changed',
+    candidates.includes(model)
+      ? `the newest mention has vectors of the models ${model} and ${named}, because an earlier backfill was interrupted. ` +
+          `So this command cannot find out which model the services use; ${loss}. ${advice}. If you are sure that the ` +
+          `services use ${model}, add --model-changed`
+      : `the newest ${others.length === 1 ? 'vector is of the model' : 'vectors are of the models'} ${named}, but ${loss}. ${advice}. If you have just changed the model of the ` +
+          'services, add --model-changed',
   );
 }
 
