@@ -40,6 +40,12 @@ export function findInstallation(env: NodeJS.ProcessEnv): AllAddresses {
   return { natsUrl, databaseUrl, clickhouseUrl: settings.CLICKHOUSE_URL || (runtime?.clickhouseUrl ?? '') };
 }
 
+/**
+ * Without a limit, a command would wait endlessly for a Postgres that accepts connections but does not answer. The
+ * clients of the other stores have such limits.
+ */
+const CONNECT_WITHIN_MS = 10_000;
+
 // A command creates no tables and no streams: its address can be wrong, and a newer release must not change the tables of
 // running services.
 
@@ -66,7 +72,7 @@ export async function withBus<T>(env: NodeJS.ProcessEnv, work: (bus: Bus) => Pro
 /** Connects to the installation's Postgres. @throws Error with one line that names Postgres and its setting */
 export async function openInstalledDatabase(env: NodeJS.ProcessEnv): Promise<Database> {
   const { databaseUrl } = findInstallation(env);
-  return openDatabase(databaseUrl, 'cli', 2, { migrates: false }).catch(
+  return openDatabase(databaseUrl, 'cli', 2, { connectMs: CONNECT_WITHIN_MS, migrates: false }).catch(
     unreachable('DATABASE_URL', 'Postgres'),
   );
 }

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { Outage } from '#kernel';
 import { isolateStores, until, type IsolatedStores } from '#testing';
 import { openDatabase, transactionWithoutLimit, type Database, type Tx } from './index.js';
 
@@ -56,6 +59,23 @@ it('a statement can take a minute by default, a transaction can be idle for thre
     tcp_keepalives_count: 3,
   });
 });
+
+it.each([true, false])(
+  'a Postgres that accepts connections but does not answer is an outage after `connectMs` (migrates: %s)',
+  async (migrates) => {
+    const accepted: Socket[] = [];
+    const frozen = createServer((socket) => void accepted.push(socket)).listen(0, '127.0.0.1');
+    await once(frozen, 'listening');
+    const url = `postgres://u:p@127.0.0.1:${(frozen.address() as AddressInfo).port}/d`;
+    try {
+      await expect(openDatabase(url, 'spec', 1, { connectMs: 200, migrates })).rejects.toThrow(Outage);
+      expect(accepted).toHaveLength(1);
+    } finally {
+      accepted.forEach((socket) => socket.destroy());
+      frozen.close();
+    }
+  },
+);
 
 it('a starting process waits without a time limit while another process migrates the tables', async () => {
   const other = database.createQueryRunner();

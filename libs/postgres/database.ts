@@ -117,6 +117,11 @@ interface Options {
   statementMs: number;
   /** A transaction that sends no statement for longer than this time ends and fails. */
   idleInTransactionMs: number;
+  /**
+   * Maximum time of opening a connection, and of the wait for one of the pool. Default: no limit, because a service waits
+   * for a store that starts slowly.
+   */
+  connectMs: number;
   /** False: the tables must exist, and are not changed. For programs that must not prepare a database, such as the command line. */
   migrates: boolean;
 }
@@ -126,8 +131,8 @@ interface Options {
  * @param url `postgres://user:password@host:port/database`
  * @param name the name of the service, shown by Postgres
  * @param poolSize maximum number of connections
- * @throws Outage if Postgres cannot be reached; the error of Postgres if a migration fails; Error if the tables are not
- *   ready and `migrates` is false
+ * @throws Outage if Postgres cannot be reached, or does not answer within `connectMs`; the error of Postgres if a
+ *   migration fails; Error if the tables are not ready and `migrates` is false
  */
 export async function openDatabase(
   url: string,
@@ -136,10 +141,11 @@ export async function openDatabase(
   {
     statementMs = STATEMENT_WITHIN_MS,
     idleInTransactionMs = IDLE_IN_TRANSACTION_MS,
+    connectMs,
     migrates = true,
   }: Partial<Options> = {},
 ): Promise<Database> {
-  if (migrates) await migrate(url, name);
+  if (migrates) await migrate(url, name, connectMs);
   const database = new DataSource({
     type: 'postgres',
     driver: pgDriver,
@@ -149,6 +155,7 @@ export async function openDatabase(
     // Postgres sends bigint as text. A sequence fits into a double, so it is parsed as a number.
     parseInt8: true,
     poolSize,
+    connectTimeoutMS: connectMs,
     extra: {
       statement_timeout: statementMs,
       keepAlive: true,
@@ -189,7 +196,7 @@ async function requireTables(database: Database): Promise<void> {
  * Uses separate connections without a time limit: changing a large table takes long, and so does waiting for that
  * change.
  */
-async function migrate(url: string, name: string): Promise<void> {
+async function migrate(url: string, name: string, connectMs: number | undefined): Promise<void> {
   const database = new DataSource({
     type: 'postgres',
     driver: pgDriver,
@@ -200,6 +207,7 @@ async function migrate(url: string, name: string): Promise<void> {
     parseInt8: true,
     // One connection keeps the lock while the other changes the tables.
     poolSize: 2,
+    connectTimeoutMS: connectMs,
   });
   await database.initialize();
   try {
