@@ -41,7 +41,20 @@ const program = new Command('cli')
 const wanted = Object.entries(COMMANDS).filter(([name]) => name === process.argv[2]);
 for (const [, load] of wanted.length > 0 ? wanted : Object.entries(COMMANDS)) (await load())(program);
 
-program.parseAsync().catch((error: unknown) => {
-  process.stderr.write(`${failureText(error)}\n`);
-  process.exitCode = 1;
-});
+program
+  .parseAsync()
+  .catch((error: unknown) => {
+    process.stderr.write(`${failureText(error)}\n`);
+    process.exitCode = 1;
+  })
+  .finally(endAfterOutput);
+
+/**
+ * Ends the process. It would otherwise stay alive with a connection to a store that does not answer, which cannot be
+ * closed. If the output failed, the handler of its errors ends the process.
+ */
+function endAfterOutput(): void {
+  process.stdout.write('', (error) => {
+    if (!error) process.exit();
+  });
+}
