@@ -30,7 +30,7 @@ afterAll(async () => {
 
 /** Returns the failed checks. @param meanwhile what happens between the two looks at a consumer */
 async function faults(meanwhile = async (): Promise<void> => undefined): Promise<Omit<Finding, 'ok'>[]> {
-  const findings = await checkInstallation({ bus, database, clickhouse, env }, 100, meanwhile);
+  const findings = await checkInstallation({ bus, database, clickhouse, env }, 100, { wait: meanwhile });
   return findings.flatMap(({ ok, ...finding }) => (ok ? [] : [finding]));
 }
 
@@ -48,6 +48,29 @@ describe('doctor', () => {
     expect(all).toHaveLength(6);
     expect(await checksWithout({ clickhouse: undefined })).toEqual(all.slice(0, 5));
     expect(await checksWithout({ bus: undefined })).toEqual(['the master key decrypts every stored secret']);
+  });
+
+  it.each([
+    ['throws an error', () => Promise.reject(new Error('lost')), 'lost'],
+    ['does not answer', () => new Promise(() => undefined), 'no answer within 2 s'],
+  ])('reports the results of all checks if a store %s during some of them', async (_, query, reason) => {
+    const broken = { query, getRepository: () => ({ find: query }) } as unknown as Database;
+    const findings = await checkInstallation({ bus, database: broken, clickhouse, env }, 100, {
+      checkMs: 2000,
+    });
+    expect(findings).toHaveLength(6);
+    expect(findings.filter(({ ok }) => !ok)).toEqual([
+      {
+        check: 'streams contain what the tables show',
+        ok: false,
+        detail: `the check did not finish (it needs NATS and Postgres): ${reason}`,
+      },
+      {
+        check: 'the master key decrypts every stored secret',
+        ok: false,
+        detail: `the check did not finish (it needs Postgres): ${reason}`,
+      },
+    ]);
   });
 
   it('finds tables that are ahead of their stream, and advises to restore NATS from a backup', async () => {

@@ -3,6 +3,7 @@ import { setTimeout as waitFor } from 'node:timers/promises';
 import type { ConsumerInfo, StoredMsg } from '@nats-io/jetstream';
 import type { ClickHouseClient } from '#clickhouse';
 import { readSettings } from '#config';
+import { within } from '#kernel';
 import { consumerInfo, getMessage, STREAMS, type Bus, type StreamName } from '#messaging';
 import { storedSecrets, streamsBehind } from '#platform';
 import type { Database } from '#postgres';
@@ -31,6 +32,29 @@ export interface Connections {
 
 type Store = Exclude<keyof Connections, 'env'>;
 
+/** The names of the stores in findings. */
+const NAMES: Readonly<Record<Store, string>> = {
+  bus: 'NATS',
+  database: 'Postgres',
+  clickhouse: 'ClickHouse',
+};
+
+/** What a check found. */
+type Result = Omit<Finding, 'check'>;
+
+interface Check {
+  check: string;
+  needed: readonly Store[];
+  run(all: Connections): Promise<Result>;
+  /** Maximum time, in ms. */
+  limitMs: number;
+}
+
+/** Maximum time of a check: the command would otherwise wait endlessly for a store that does not answer any more. */
+const CHECK_WITHIN_MS = 60_000;
+/** Additional time for each event that the last check compares, because it makes a request for each. */
+const EVENT_WITHIN_MS = 20;
+
 /** A consumer with more pending messages than this is behind. */
 const MAX_PENDING = 10_000;
 /**
@@ -46,59 +70,100 @@ const MAX_UNPROCESSED_MS = 7_200_000;
 const SECOND_LOOK_MS = 3_000;
 const HOUR_MS = 3_600_000;
 
+/** Further arguments of `checkInstallation`, for specs. */
+interface Options {
+  /** Waits for a number of milliseconds. It is called only if a consumer has an old message. */
+  wait(ms: number): Promise<unknown>;
+  /** Maximum time of a check, in ms. */
+  checkMs: number;
+}
+
 /**
- * Checks an installation without changing it. Leaves out the checks that need a missing connection.
+ * Checks an installation without changing it. Leaves out the checks that need a missing connection. A check that fails
+ * with an error, or takes too long, is a finding.
  * @param events how many of the newest events are compared with their rows in ClickHouse
- * @param wait waits for a number of milliseconds. It is called only if a consumer has an old message
  */
 export async function checkInstallation(
   stores: Pick<Connections, 'env'> & { [store in Store]: Connections[store] | undefined },
   events: number,
-  wait: (ms: number) => Promise<unknown> = waitFor,
+  { wait = waitFor, checkMs = CHECK_WITHIN_MS }: Partial<Options> = {},
 ): Promise<Finding[]> {
-  const checks: [needed: Store[], run: (all: Connections) => Promise<Finding>][] = [
-    [['bus', 'database'], streamsContainWhatTablesShow],
-    [['bus'], consumersKeepUp],
-    [['bus'], (all) => messagesAreProcessed(all, wait)],
-    [['bus'], nothingIsParked],
-    [['database'], masterKeyDecrypts],
-    [['bus', 'clickhouse'], (all) => eventIndexAgrees(all, events)],
-  ];
   const findings: Finding[] = [];
-  for (const [needed, run] of checks)
-    if (needed.every((store) => stores[store])) findings.push(await run(stores as Connections));
+  for (const one of checksOf(events, wait, checkMs))
+    if (one.needed.every((store) => stores[store]))
+      findings.push({ check: one.check, ...(await resultOf(one, stores as Connections)) });
   return findings;
 }
 
-async function streamsContainWhatTablesShow({ bus, database }: Connections): Promise<Finding> {
+function checksOf(events: number, wait: Options['wait'], limitMs: number): Check[] {
+  return [
+    {
+      check: 'streams contain what the tables show',
+      needed: ['bus', 'database'],
+      run: streamsContainWhatTablesShow,
+      limitMs,
+    },
+    { check: 'consumers keep up', needed: ['bus'], run: consumersKeepUp, limitMs },
+    {
+      check: 'every consumer processes its oldest message',
+      needed: ['bus'],
+      run: (all) => messagesAreProcessed(all, wait),
+      limitMs,
+    },
+    { check: 'no message is parked', needed: ['bus'], run: nothingIsParked, limitMs },
+    {
+      check: 'the master key decrypts every stored secret',
+      needed: ['database'],
+      run: masterKeyDecrypts,
+      limitMs,
+    },
+    {
+      check: 'the index of events agrees with the stream',
+      needed: ['bus', 'clickhouse'],
+      run: (all) => eventIndexAgrees(all, events),
+      limitMs: limitMs + events * EVENT_WITHIN_MS,
+    },
+  ];
+}
+
+/** Runs a check. Never throws, so that the findings of the other checks are not lost. */
+async function resultOf({ run, needed, limitMs }: Check, stores: Connections): Promise<Result> {
+  const failed = (reason: string) => {
+    const names = needed.map((store) => NAMES[store]).join(' and ');
+    return { ok: false, detail: `the check did not finish (it needs ${names}): ${reason}` };
+  };
+  const running = run(stores);
+  try {
+    return (await within(limitMs, running)) ? await running : failed(`no answer within ${limitMs / 1000} s`);
+  } catch (error) {
+    return failed(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function streamsContainWhatTablesShow({ bus, database }: Connections): Promise<Result> {
   const behind = await streamsBehind(database, bus);
   const list = behind.map(
     (one) => `${one.stream} ends at ${one.lastSequence}, but was processed up to ${one.followedUpTo}`,
   );
   return {
-    check: 'streams contain what the tables show',
     ok: behind.length === 0,
     detail: behind.length === 0 ? 'yes' : `${list.join('; ')}: restore NATS' directory from a backup`,
   };
 }
 
-async function consumersKeepUp({ bus }: Connections): Promise<Finding> {
+async function consumersKeepUp({ bus }: Connections): Promise<Result> {
   const late = (await streamInfos(bus)).flatMap(({ consumers }) =>
     consumers
       .filter(({ pending }) => pending > MAX_PENDING)
       .map(({ name, pending }) => `${name}: ${pending}`),
   );
   return {
-    check: 'consumers keep up',
     ok: late.length === 0,
     detail: late.length === 0 ? 'yes' : `pending messages: ${late.join(', ')}; is the service running?`,
   };
 }
 
-async function messagesAreProcessed(
-  { bus }: Connections,
-  wait: (ms: number) => Promise<unknown>,
-): Promise<Finding> {
+async function messagesAreProcessed({ bus }: Connections, wait: Options['wait']): Promise<Result> {
   const suspects = await consumersWithOldMessage(bus);
   if (suspects.length > 0) await wait(SECOND_LOOK_MS);
   const late: string[] = [];
@@ -110,7 +175,6 @@ async function messagesAreProcessed(
       );
   }
   return {
-    check: 'every consumer processes its oldest message',
     ok: late.length === 0,
     detail:
       late.length === 0 ? 'yes' : `${late.join('; ')}; see EarshotMessageNeverProcessed in docs/runbook.md`,
@@ -153,10 +217,9 @@ function isWaiting({ num_pending, num_ack_pending }: ConsumerInfo): boolean {
   return num_pending + num_ack_pending > 0;
 }
 
-async function nothingIsParked({ bus }: Connections): Promise<Finding> {
+async function nothingIsParked({ bus }: Connections): Promise<Result> {
   const { state } = await bus.jsm.streams.info('PARKED');
   return {
-    check: 'no message is parked',
     ok: state.messages === 0,
     detail:
       state.messages === 0
@@ -165,13 +228,11 @@ async function nothingIsParked({ bus }: Connections): Promise<Finding> {
   };
 }
 
-async function masterKeyDecrypts({ database, env }: Connections): Promise<Finding> {
-  const check = 'the master key decrypts every stored secret';
+async function masterKeyDecrypts({ database, env }: Connections): Promise<Result> {
   const settings = readSettings(['DATA_DIR', 'MASTER_KEY'], env);
   const dataDir = resolve(settings.DATA_DIR);
   const masterKey = settings.MASTER_KEY || readMasterKey(dataDir) || readMasterKey(resolve(dataDir, 'demo'));
-  if (!masterKey)
-    return { check, ok: false, detail: `no key: set MASTER_KEY, or restore ${dataDir}/master.key` };
+  if (!masterKey) return { ok: false, detail: `no key: set MASTER_KEY, or restore ${dataDir}/master.key` };
   const box = new SecretBox(masterKey);
   const { accounts, channels } = await storedSecrets(database);
   const sealed = [
@@ -182,7 +243,6 @@ async function masterKeyDecrypts({ database, env }: Connections): Promise<Findin
   const names = unreadable.map(({ name }) => name).slice(0, 10);
   const checked = `${countOf(accounts.length, 'account')}, ${countOf(channels.length, 'channel')} with a secret`;
   return {
-    check,
     ok: unreadable.length === 0,
     detail:
       unreadable.length === 0
@@ -199,13 +259,12 @@ function decrypts(box: SecretBox, secret: Buffer): boolean {
   }
 }
 
-async function eventIndexAgrees({ bus, clickhouse }: Connections, events: number): Promise<Finding> {
+async function eventIndexAgrees({ bus, clickhouse }: Connections, events: number): Promise<Result> {
   const { compared, ...faults } = await compareEventIndex(bus, clickhouse, events);
   const differences = Object.entries(faults)
     .filter(([, ids]) => ids.length > 0)
     .map(([kind, ids]) => `${kind}: ${ids.join(', ')}`);
   return {
-    check: 'the index of events agrees with the stream',
     ok: differences.length === 0,
     detail:
       differences.length === 0
