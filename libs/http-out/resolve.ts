@@ -1,6 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { lookup, Resolver } from 'node:dns/promises';
 import PQueue from 'p-queue';
+import { createCachedFile } from './cached-file.js';
+import { readHosts, type Hosts } from './hosts-file.js';
 
 /** Looks up all addresses of a host name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
@@ -19,6 +20,7 @@ export interface ResolveOptions {
 
 const TIMEOUT_MS = 2000;
 const TRIES = 2;
+const NO_HOSTS: Hosts = new Map();
 
 /**
  * Creates a function that looks names up in the hosts file, then at the name servers, then with the operating system,
@@ -33,10 +35,11 @@ export function createResolve({
   timeoutMs = TIMEOUT_MS,
   systemLookup = lookUpInSystem,
 }: ResolveOptions = {}): Resolve {
+  const hosts = createCachedFile(hostsFile, () => readHosts(hostsFile), NO_HOSTS);
   const systemLookups = new PQueue({ concurrency: 1 });
   return async (hostname) => {
-    const own = await addressesInFile(hostsFile, hostname);
-    if (own.length > 0) return own;
+    const own = (await hosts()).get(hostname.toLowerCase());
+    if (own) return own;
     // Each resolver reads the present configuration of the system.
     const resolver = new Resolver({ timeout: timeoutMs, tries: TRIES });
     if (nameServers) resolver.setServers(nameServers);
@@ -53,13 +56,4 @@ function isSilence(answer: PromiseSettledResult<unknown>): boolean {
 
 async function lookUpInSystem(hostname: string): Promise<string[]> {
   return (await lookup(hostname, { all: true })).map(({ address }) => address);
-}
-
-/** Returns the addresses of a name in a file with the format of `/etc/hosts`; none if the file cannot be read. */
-async function addressesInFile(path: string, hostname: string): Promise<string[]> {
-  const text = await readFile(path, 'utf8').catch(() => '');
-  return text.split('\n').flatMap((line) => {
-    const [address, ...names] = line.replace(/#.*/, '').trim().toLowerCase().split(/\s+/);
-    return address !== undefined && names.includes(hostname.toLowerCase()) ? [address] : [];
-  });
 }

@@ -1,0 +1,47 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readHosts } from './hosts-file.js';
+
+let directory: string;
+let path: string;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'hosts-'));
+  path = join(directory, 'hosts');
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+describe('a hosts file', () => {
+  it('gives each name all its addresses, without comments and in lower case', async () => {
+    await writeFile(path, '# a b\n10.0.0.1 One two two # three\r\n\n\t10.0.0.2\tone\n::1 one\n10.0.0.1 four');
+    expect([...(await readHosts(path))]).toEqual([
+      ['one', ['10.0.0.1', '10.0.0.2', '::1']],
+      ['two', ['10.0.0.1']],
+      ['four', ['10.0.0.1']],
+    ]);
+  });
+
+  it('with 200,000 names is read completely, and other work runs meanwhile', async () => {
+    const names = Array.from({ length: 200_000 }, (_, n) => `host-${n}.blocked.example`);
+    await writeFile(path, names.map((name) => `0.0.0.0 ${name}\n`).join(''));
+    const begun = performance.now();
+    let longest = 0;
+    let last = begun;
+    const turn = (): void => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+      next = setImmediate(turn);
+    };
+    let next = setImmediate(turn);
+    const hosts = await readHosts(path);
+    turn();
+    clearImmediate(next);
+    expect(longest).toBeLessThan((last - begun) / 2);
+    expect(names.filter((name) => hosts.get(name)?.join() !== '0.0.0.0')).toEqual([]);
+  });
+
+  it('that is a folder cannot be read', async () => {
+    await expect(readHosts(directory)).rejects.toThrow('EISDIR');
+  });
+});
