@@ -1,3 +1,4 @@
+import { Resolver } from 'node:dns/promises';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,18 +9,33 @@ import { createResolve, type ResolveOptions } from './resolve.js';
 let names: NameServer;
 let directory: string;
 let hostsFile: string;
+let resolvConf: string;
 const systemAsked: string[] = [];
+
+const ADDRESSES: Readonly<Record<string, string>> = {
+  'known.example': '127.0.0.1',
+  'hooks.dev': '192.0.2.9',
+  'hooks.dev.svc.cluster.local': '10.0.0.9',
+  'empty.dev.svc.cluster.local': 'empty',
+  'empty.dev': '192.0.2.8',
+  'api.example.org': '192.0.2.7',
+};
+/** The names that only the operating system knows. */
+const LOCAL: Readonly<Record<string, string[]>> = { local: ['10.0.0.1'] };
+const KUBERNETES = 'search dev.svc.cluster.local svc.cluster.local cluster.local\noptions ndots:5\n';
 
 beforeAll(async () => {
   names = await startNameServer((name) => {
     if (name.endsWith('.silent.example')) return 'silent';
-    return name === 'known.example' ? '127.0.0.1' : 'unknown';
+    if (name.endsWith('.failing.example')) return 'failed';
+    return ADDRESSES[name] ?? 'unknown';
   });
   directory = await mkdtemp(join(tmpdir(), 'hosts-'));
   hostsFile = join(directory, 'hosts');
   await writeFile(hostsFile, '# comment\n192.0.2.1 own.example Other.Example # own\n::1 own.example\n\n');
 });
-beforeEach(() => {
+beforeEach(async () => {
+  resolvConf = await searching('search .\n');
   names.asked.length = 0;
   systemAsked.length = 0;
 });
@@ -33,13 +49,24 @@ const resolver = (more: ResolveOptions = {}) =>
   createResolve({
     nameServers: [names.address],
     hostsFile,
+    resolvConf,
     timeoutMs: 100,
     systemLookup: (name) => {
       systemAsked.push(name);
-      return name === 'local' ? Promise.resolve(['10.0.0.1']) : Promise.reject(new Error('ENOTFOUND'));
+      return name === 'broken' ? Promise.reject(new Error('EAI_FAIL')) : Promise.resolve(LOCAL[name] ?? []);
     },
     ...more,
   });
+
+/** Writes a `resolv.conf` with this text, and returns its path. */
+async function searching(rules: string): Promise<string> {
+  const path = join(directory, 'resolv.conf');
+  await writeFile(path, rules);
+  return path;
+}
+
+/** The names that the name server was asked for until now, in this order. It is asked for each family of addresses. */
+const askedNames = () => [...new Set(names.asked)];
 
 describe('the lookup of a host name', () => {
   it('returns the addresses in the hosts file, and asks no name server', async () => {
@@ -56,7 +83,8 @@ describe('the lookup of a host name', () => {
 
   it('asks the operating system for a name that the name servers do not know', async () => {
     expect(await resolver()('local')).toEqual(['10.0.0.1']);
-    await expect(resolver()('absent.example')).rejects.toThrow('ENOTFOUND');
+    expect(await resolver()('absent.example')).toEqual([]);
+    await expect(resolver()('broken')).rejects.toThrow('EAI_FAIL');
   });
 
   it('does not ask the operating system if the name servers do not answer', async () => {
@@ -64,35 +92,83 @@ describe('the lookup of a host name', () => {
     expect(systemAsked).toEqual([]);
   });
 
-  it('asks the operating system for one name after the other', async () => {
-    const waiting: (() => void)[] = [];
-    const resolve = resolver({
-      systemLookup: (name) => {
-        systemAsked.push(name);
-        return new Promise((end) => waiting.push(() => end([])));
-      },
-    });
-    const both = [resolve('a.example'), resolve('b.example')];
-    const first = await Promise.race(both.map((lookup) => lookup.then(() => 'ended')).concat(asked()));
-    expect([first, systemAsked.length]).toEqual(['asked', 1]);
-    waiting.shift()?.();
-    await asked(2);
-    waiting.shift()?.();
-    await Promise.all(both);
-  });
-
   it('does not wait for other names whose name servers do not answer', async () => {
     const server = await loopbackServer((_, response) => response.end('hello'));
-    const http = guardedClient({ allow: ['127.0.0.0/8'], resolve: resolver({ timeoutMs: 1000 }) });
+    // These lookups end after the test. So they use neither the name server nor the operating system of the other tests.
+    const own = await startNameServer((name) => (name === 'known.example' ? '127.0.0.1' : 'silent'));
+    const systemLookup = () => Promise.resolve([]);
+    const resolve = resolver({ timeoutMs: 1000, nameServers: [own.address], systemLookup });
+    const http = guardedClient({ allow: ['127.0.0.0/8'], resolve });
     for (let n = 0; n < 40; n += 1)
       void http.request(get(`http://n${n}.silent.example/`)).catch(() => undefined);
     const answer = await http.request(get(`http://known.example:${server.port}/`));
     expect(text(answer.bytes)).toBe('hello');
+    own.close();
   });
 });
 
-/** Resolves when the operating system was asked for so many names. */
-async function asked(count = 1): Promise<string> {
-  while (systemAsked.length < count) await new Promise((resolve) => setImmediate(resolve));
-  return 'asked';
-}
+describe('the lookup of a host name with search domains', () => {
+  it('prefers a service of the cluster to a name of the internet', async () => {
+    resolvConf = await searching(KUBERNETES);
+    expect(await resolver()('hooks.dev')).toEqual(['10.0.0.9']);
+    expect(askedNames()).toEqual(['hooks.dev.dev.svc.cluster.local', 'hooks.dev.svc.cluster.local']);
+    expect(systemAsked).toEqual([]);
+  });
+
+  it('asks for the name as it is if no search domain knows it, and needs no operating system', async () => {
+    resolvConf = await searching(KUBERNETES);
+    expect(await resolver()('api.example.org')).toEqual(['192.0.2.7']);
+    expect(askedNames()).toEqual([
+      'api.example.org.dev.svc.cluster.local',
+      'api.example.org.svc.cluster.local',
+      'api.example.org.cluster.local',
+      'api.example.org',
+    ]);
+    expect(systemAsked).toEqual([]);
+  });
+
+  it('asks for a name with a final dot only as it is', async () => {
+    resolvConf = await searching(KUBERNETES);
+    expect(await resolver()('hooks.dev.')).toEqual(['192.0.2.9']);
+    expect(await resolver()('absent.dev.')).toEqual([]);
+    expect(askedNames()).toEqual(['hooks.dev', 'absent.dev']);
+  });
+
+  it.each([
+    ['has no address there', 'empty', 'search dev.svc.cluster.local dev\n', '192.0.2.8'],
+    ['cannot be looked up there', 'hooks', 'search x.failing.example dev\n', '192.0.2.9'],
+  ])('asks for the next name if a name %s', async (_, name, rules, address) => {
+    resolvConf = await searching(rules);
+    expect(await resolver()(name)).toEqual([address]);
+  });
+
+  it('asks for no other name if the name servers of a search domain do not answer', async () => {
+    resolvConf = await searching('search x.silent.example dev\n');
+    expect(await resolver()('hooks')).toEqual([]);
+    expect(askedNames()).toEqual(['hooks.x.silent.example']);
+    expect(systemAsked).toEqual([]);
+  });
+
+  it('asks the name servers for no other name if they refuse the question, and then asks the operating system', async () => {
+    resolvConf = await searching(KUBERNETES);
+    const gone = await startNameServer(() => 'silent');
+    gone.close();
+    const questions = jest.spyOn(Resolver.prototype, 'resolve4');
+    expect(await resolver({ nameServers: [gone.address] })('local')).toEqual(['10.0.0.1']);
+    expect(questions.mock.calls).toEqual([['local.dev.svc.cluster.local']]);
+    questions.mockRestore();
+  });
+
+  it('follows a change of the search domains', async () => {
+    const resolve = resolver();
+    expect(await resolve('hooks')).toEqual([]);
+    await searching('search dev\n');
+    expect(await resolve('hooks')).toEqual(['192.0.2.9']);
+  });
+
+  it('asks the operating system for the name as it is if no name server knows it', async () => {
+    resolvConf = await searching(KUBERNETES);
+    expect(await resolver()('local')).toEqual(['10.0.0.1']);
+    expect(systemAsked).toEqual(['local']);
+  });
+});

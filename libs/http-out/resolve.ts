@@ -2,8 +2,9 @@ import { lookup, Resolver } from 'node:dns/promises';
 import PQueue from 'p-queue';
 import { createCachedFile } from './cached-file.js';
 import { readHosts, type Hosts } from './hosts-file.js';
+import { candidatesOf, createSearchRules } from './search-domains.js';
 
-/** Looks up all addresses of a host name. */
+/** Looks up all addresses of a host name. Returns no addresses if the name is unknown, or no name server answers. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 /** Where a resolver looks names up; tests use other values. */
@@ -12,6 +13,8 @@ export interface ResolveOptions {
   nameServers?: readonly string[];
   /** Default: `/etc/hosts`. */
   hostsFile?: string;
+  /** The file with the search domains. Default: `/etc/resolv.conf`. */
+  resolvConf?: string;
   /** Maximum time for one question to a name server, in ms. A question is asked twice. */
   timeoutMs?: number;
   /** The lookup of the operating system. */
@@ -23,19 +26,22 @@ const TRIES = 2;
 const NO_HOSTS: Hosts = new Map();
 
 /**
- * Creates a function that looks names up in the hosts file, then at the name servers, then with the operating system,
- * which also knows search domains and local names. The lookup of the operating system occupies a thread of Node until
- * the name servers have answered, and only two such lookups run at the same time. So a few names whose name servers do
- * not answer would stop the requests to all other hosts. Questions to name servers occupy no thread. Only names that are
- * unknown to the name servers need the operating system: one after the other, and not if the name servers are silent.
+ * Creates a function that looks names up in the hosts file, then at the name servers with the search domains of the
+ * operating system, then with the operating system, which also knows local names. The lookup of the operating system
+ * occupies a thread of Node until the name servers have answered, and only two such lookups run at the same time. So a
+ * few names whose name servers do not answer would stop the requests to all other hosts. Questions to name servers occupy
+ * no thread. Only names that are unknown to the name servers need the operating system, and not if the name servers are
+ * silent.
  */
 export function createResolve({
   nameServers,
   hostsFile = '/etc/hosts',
+  resolvConf = '/etc/resolv.conf',
   timeoutMs = TIMEOUT_MS,
   systemLookup = lookUpInSystem,
 }: ResolveOptions = {}): Resolve {
   const hosts = createCachedFile(hostsFile, () => readHosts(hostsFile), NO_HOSTS);
+  const searchRules = createSearchRules(resolvConf);
   const systemLookups = new PQueue({ concurrency: 1 });
   return async (hostname) => {
     const own = (await hosts()).get(hostname.toLowerCase());
@@ -43,15 +49,19 @@ export function createResolve({
     // Each resolver reads the present configuration of the system.
     const resolver = new Resolver({ timeout: timeoutMs, tries: TRIES });
     if (nameServers) resolver.setServers(nameServers);
-    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-    const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-    if (found.length > 0 || answers.some(isSilence)) return found;
+    for (const name of candidatesOf(hostname, await searchRules())) {
+      const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+      const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+      // The name after a silent one can belong to somebody else, who must not get the requests during an outage.
+      if (found.length > 0 || answers.some(failedWith('ETIMEOUT'))) return found;
+      if (answers.some(failedWith('ECONNREFUSED'))) break;
+    }
     return (await systemLookups.add(() => systemLookup(hostname))) ?? [];
   };
 }
 
-function isSilence(answer: PromiseSettledResult<unknown>): boolean {
-  return answer.status === 'rejected' && (answer.reason as NodeJS.ErrnoException).code === 'ETIMEOUT';
+function failedWith(code: string): (answer: PromiseSettledResult<unknown>) => boolean {
+  return (answer) => answer.status === 'rejected' && (answer.reason as NodeJS.ErrnoException).code === code;
 }
 
 async function lookUpInSystem(hostname: string): Promise<string[]> {

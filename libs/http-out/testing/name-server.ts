@@ -11,13 +11,15 @@ export interface NameServer {
 }
 
 const A = 1;
-const NAME_ERROR = 3;
+/** The codes of answers without an address (RFC 1035, section 4.1.1). */
+const CODES: Readonly<Record<string, number>> = { empty: 0, failed: 2, unknown: 3 };
 /** A pointer to the name in the question (RFC 1035, section 4.1.4). */
 const SAME_NAME = [0xc0, 0x0c];
 
 /**
  * Starts a name server.
- * @param answerOf returns the IPv4 address of a name, `unknown` if the name does not exist, or `silent` for no answer
+ * @param answerOf returns the IPv4 address of a name, `empty` if the name has no address, `failed` if the server cannot
+ *   look it up, `unknown` if the name does not exist, or `silent` for no answer
  */
 export async function startNameServer(answerOf: (name: string) => string): Promise<NameServer> {
   const socket = createSocket('udp4');
@@ -44,12 +46,13 @@ function nameIn(question: Buffer): { name: string; end: number } {
 
 function answerTo(question: Buffer, end: number, answer: string): Buffer {
   const asksForA = question.readUInt16BE(end - 4) === A;
-  const isKnown = answer !== 'unknown';
+  const code = CODES[answer];
+  const hasAddress = code === undefined && asksForA;
   const head = Buffer.from(question.subarray(0, end));
-  head.writeUInt16BE(0x8180 | (isKnown ? 0 : NAME_ERROR), 2);
-  head.writeUInt16BE(isKnown && asksForA ? 1 : 0, 6);
+  head.writeUInt16BE(0x8180 | (code ?? 0), 2);
+  head.writeUInt16BE(hasAddress ? 1 : 0, 6);
   head.fill(0, 8, 12);
-  if (!isKnown || !asksForA) return head;
+  if (!hasAddress) return head;
   const address = answer.split('.').map(Number);
   return Buffer.concat([head, Buffer.from([...SAME_NAME, 0, A, 0, 1, 0, 0, 0, 60, 0, 4, ...address])]);
 }
