@@ -130,10 +130,21 @@ describe('the client, with addresses from DNS,', () => {
     ['is unknown', () => Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' }))],
     ['is refused by the name server', () => Promise.reject(Object.assign(new Error(), { code: 'EREFUSED' }))],
     ['cannot be looked up', () => Promise.reject(Object.assign(new Error(), { code: 'EAI_AGAIN' }))],
+    ['is looked up too slowly', () => Promise.reject(Object.assign(new Error(), { code: 'ETIMEDOUT' }))],
   ])('reports the same text for a name that %s', async (_, resolve) => {
     const fault = await faultOf(guardedClient({ resolve }).request(get('http://inside.example/x?token=1')));
     expect(fault.replace(/^\w+: /, '')).toBe(notAllowed('inside.example'));
     expect(fault).toContain('address not allowed');
+  });
+
+  it.each([
+    ['timeout', 'takes too long', 'ETIMEDOUT'],
+    ['network', 'fails because too many names wait', 'EAI_AGAIN'],
+  ])('reports %s if a lookup %s', async (kind, _, code) => {
+    const resolve = () => Promise.reject(Object.assign(new Error(), { code }));
+    expect(await faultOf(guardedClient({ resolve }).request(get('http://inside.example/')))).toBe(
+      `${kind}: ${notAllowed('inside.example')}`,
+    );
   });
 
   it('keeps its deadline if the name server does not answer', async () => {

@@ -2,13 +2,10 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
 import { buildConnector } from 'undici';
 import type { AddressPolicy } from './address-policy.js';
+import { CONNECT_TIMEOUT_MS } from './connect-timeout.js';
 import { isLocalhost, LOOPBACK } from './localhost.js';
 import { notAllowed, OutboundError } from './outbound-error.js';
 import type { Resolve } from './resolve.js';
-
-// Maximum time to connect. Slow receivers usually accept a connection within this time. If the deadline of the request
-// is earlier, the deadline applies.
-const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Connects to any address: for upstreams that the operator configured. */
 export function createTrustedConnector(): buildConnector.connector {
@@ -66,7 +63,9 @@ async function addressesOf(hostname: string, permits: AddressPolicy, resolve: Re
     if (open.length === 0) throw refusal(hostname);
     return open;
   }
-  const addresses = await resolve(hostname).catch(() => []);
+  const addresses = await resolve(hostname).catch((error: NodeJS.ErrnoException) => {
+    throw new OutboundError(error.code === 'ETIMEDOUT' ? 'timeout' : 'network', notAllowed(hostname));
+  });
   if (addresses.length === 0) throw new OutboundError('network', notAllowed(hostname));
   // One refused address is enough to refuse the whole answer: DNS rebinding begins with a mix of public and private
   // addresses.

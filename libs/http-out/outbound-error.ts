@@ -24,7 +24,7 @@ export class OutboundError extends Error {
  * network.
  */
 export function notAllowed(host: string): string {
-  return `${host}: address not allowed: there is no such name, its name servers do not answer, or it leads to a private or reserved address, which the operator can allow with EGRESS_ALLOW`;
+  return `${host}: address not allowed: there is no such name, its lookup got no answer in time, or it leads to a private or reserved address, which the operator can allow with EGRESS_ALLOW`;
 }
 
 // Messages for people, by error code of node:dns, node:net, node:tls and undici.

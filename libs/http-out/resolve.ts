@@ -1,8 +1,8 @@
-import { lookup, Resolver } from 'node:dns/promises';
-import PQueue from 'p-queue';
+import { Resolver } from 'node:dns/promises';
 import { createCachedFile } from './cached-file.js';
 import { readHosts, type Hosts } from './hosts-file.js';
 import { candidatesOf, createSearchRules } from './search-domains.js';
+import { SystemLookups, type SystemLookup } from './system-lookups.js';
 
 /** Looks up all addresses of a host name. Returns no addresses if the name is unknown, or no name server answers. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
@@ -18,7 +18,7 @@ export interface ResolveOptions {
   /** Maximum time for one question to a name server, in ms. A question is asked twice. */
   timeoutMs?: number;
   /** The lookup of the operating system. */
-  systemLookup?: Resolve;
+  systemLookup?: SystemLookup;
 }
 
 const TIMEOUT_MS = 2000;
@@ -31,18 +31,18 @@ const NO_HOSTS: Hosts = new Map();
  * occupies a thread of Node until the name servers have answered, and only two such lookups run at the same time. So a
  * few names whose name servers do not answer would stop the requests to all other hosts. Questions to name servers occupy
  * no thread. Only names that are unknown to the name servers need the operating system, and not if the name servers are
- * silent.
+ * silent. The function rejects if the lookup of the operating system fails (`SystemLookups`).
  */
 export function createResolve({
   nameServers,
   hostsFile = '/etc/hosts',
   resolvConf = '/etc/resolv.conf',
   timeoutMs = TIMEOUT_MS,
-  systemLookup = lookUpInSystem,
+  systemLookup,
 }: ResolveOptions = {}): Resolve {
   const hosts = createCachedFile(hostsFile, () => readHosts(hostsFile), NO_HOSTS);
   const searchRules = createSearchRules(resolvConf);
-  const systemLookups = new PQueue({ concurrency: 1 });
+  const systemLookups = new SystemLookups(systemLookup);
   return async (hostname) => {
     const own = (await hosts()).get(hostname.toLowerCase());
     if (own) return own;
@@ -56,14 +56,10 @@ export function createResolve({
       if (found.length > 0 || answers.some(failedWith('ETIMEOUT'))) return found;
       if (answers.some(failedWith('ECONNREFUSED'))) break;
     }
-    return (await systemLookups.add(() => systemLookup(hostname))) ?? [];
+    return systemLookups.addressesOf(hostname);
   };
 }
 
 function failedWith(code: string): (answer: PromiseSettledResult<unknown>) => boolean {
   return (answer) => answer.status === 'rejected' && (answer.reason as NodeJS.ErrnoException).code === code;
-}
-
-async function lookUpInSystem(hostname: string): Promise<string[]> {
-  return (await lookup(hostname, { all: true })).map(({ address }) => address);
 }

@@ -13,7 +13,7 @@ const asked = (name: string, { file = '', environment = {}, ownName = 'machine' 
 const KUBERNETES = 'search dev.svc.cluster.local svc.cluster.local cluster.local\noptions ndots:5\n';
 const FIRST = 'hooks.dev.dev.svc.cluster.local hooks.dev.svc.cluster.local hooks.dev.cluster.local';
 
-// glibc 2.36 asks a name server for exactly these names. They were recorded with a name server that knows no name.
+// The examples follow glibc 2.36: a name server that knows no name recorded its questions, here without repetitions.
 describe('the names that are asked for a host name', () => {
   it.each<[string, System, string]>([
     ['hooks.dev', { file: KUBERNETES }, `${FIRST} hooks.dev`],
