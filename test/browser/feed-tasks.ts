@@ -72,6 +72,30 @@ export function feedTasks(firstMember: FirstMember): void {
     await page.setViewportSize({ width: 1280, height: 860 });
   }, 60_000);
 
+  it('sees the mentions of a filtered feed on a telephone, with closed and with open filters', async () => {
+    const { page } = firstMember;
+    for (const [width, height] of [
+      [390, 844],
+      [320, 640],
+      [667, 375],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      await page.goto(`${firstMember.url}/feed?window=30d&source=hackernews`);
+      const row = page.getByRole('article').first();
+      await row.waitFor();
+      const filters = page.getByRole('button', { name: 'Filters', exact: true });
+      expect(await filters.getAttribute('aria-expanded')).toBe('false');
+      await filters.click();
+      await page.getByRole('button', { name: 'Remove all filters' }).waitFor();
+      // A click scrolls to the row. It fails if nothing of the row can be seen.
+      await row.getByRole('button').first().click();
+      await page.waitForURL(/mention=/);
+      const list = await page.getByRole('feed', { includeHidden: true }).boundingBox();
+      expect(list?.height).toBeGreaterThanOrEqual(250);
+    }
+    await page.setViewportSize({ width: 1280, height: 860 });
+  }, 60_000);
+
   it('corrects a reading and sees why a mention matched', async () => {
     const { page } = firstMember;
     await firstMember.openFeed();

@@ -24,7 +24,10 @@ interface Props {
 
 /** Search, filters, saved views and export of the feed. */
 export function FeedBar({ filters, address, change, feed, keywordNames, search, onAgree }: Props) {
-  const [areFiltersOpen, filterFields] = useDisclosure(isNarrowed({ ...filters, q: '' }));
+  // On a small screen, the open fields would leave no room for the mentions.
+  const [areFiltersOpen, filterFields] = useDisclosure(
+    isNarrowed({ ...filters, q: '' }) && matchMedia('(min-width: 62em) and (min-height: 40em)').matches,
+  );
   const [isExporting, exporting] = useDisclosure(false);
   return (
     <div className={classes.bar}>
