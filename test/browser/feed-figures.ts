@@ -1,10 +1,11 @@
+import { until } from '#testing';
 import { print } from './chromium.js';
 import type { Dashboard } from './dashboard.js';
 
 const SCROLLED = 10_000;
 const MAX_HEAP_BYTES = 100_000_000;
 
-/** Tests of the memory and the speed of the feed with many mentions. */
+/** Tests of the feed with many mentions: its memory, its speed, and a further page that cannot be read. */
 export function figureTasks(dashboard: Dashboard, mentions: number): void {
   it(`hold ${SCROLLED.toLocaleString('en')} mentions in less than 100 MB, with fewer than 60 rows in the document`, async () => {
     const { page } = await dashboard.open('feed?window=90d');
@@ -34,6 +35,34 @@ export function figureTasks(dashboard: Dashboard, mentions: number): void {
     print(`first row of the feed after ${times.map((ms) => `${Math.round(ms)} ms`).join(', ')}`);
     expect(times.every((ms) => ms > 0)).toBe(true);
   }, 150_000);
+
+  it('show a problem below the loaded mentions if the next page cannot be read, and read the page on demand', async () => {
+    const { page } = await dashboard.newPage();
+    const nextPage = '**/v1/mentions?*cursor=*';
+    // The client repeats the request after other failures, which would take seconds.
+    await page.route(nextPage, (route) =>
+      route.fulfill({
+        status: 429,
+        headers: { 'retry-after': '3600' },
+        json: { error: 'too many requests', code: 'TOO_MANY_REQUESTS' },
+      }),
+    );
+    await page.goto(dashboard.addressOf('feed?window=90d'));
+    const feed = page.getByRole('feed');
+    await feed.getByRole('article').first().waitFor();
+    const problem = feed.getByRole('alert');
+    // The list grows while its rows are measured, so one scroll is not always sufficient.
+    await until('the end of the list is visible', async () => {
+      await page.evaluate(`document.querySelector('[role=feed]').scrollTop = 1e6`);
+      return (await problem.count()) === 1;
+    });
+    await problem.getByText('The next mentions could not be read').waitFor();
+    await page.unroute(nextPage);
+    await problem.getByRole('button', { name: 'Try again' }).click();
+    await feed.locator('[aria-posinset="52"]').waitFor({ state: 'attached' });
+    expect(await problem.count()).toBe(0);
+    await page.context().close();
+  }, 60_000);
 }
 
 /**

@@ -44,7 +44,8 @@ export function Component() {
             openStories={feed.openStories}
             waiting={feed.waiting}
             hasMore={read.hasNextPage}
-            isLoadingMore={read.isFetchingNextPage || read.isFetchNextPageError}
+            isLoadingMore={read.isFetchingNextPage}
+            moreError={read.isFetchNextPageError ? read.error : null}
             withChanges={changes.withChanges}
             onMore={() => void read.fetchNextPage()}
             onChoose={({ id }) => choose(id)}

@@ -2,6 +2,7 @@ import { Button, Skeleton } from '@mantine/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
 import { plural } from '../../parts/format.js';
+import { Problem } from '../../parts/problem.js';
 import classes from './feed.module.css';
 import type { FeedMention } from './feed-mention.js';
 import { MentionRow } from './mention-row.js';
@@ -21,6 +22,8 @@ interface Props {
   waiting: number;
   hasMore: boolean;
   isLoadingMore: boolean;
+  /** Why the next page could not be read; otherwise null. */
+  moreError: Error | null;
   withChanges: (mention: FeedMention) => FeedMention;
   onMore: () => void;
   onChoose: (mention: FeedMention) => void;
@@ -32,7 +35,7 @@ interface Props {
 
 /** Shows the rows of the feed. Only the rows near the visible part are rendered. */
 export function MentionList(props: Props) {
-  const { lines, chosenId, waiting, hasMore, isLoadingMore, onMore, onTop, onShowWaiting } = props;
+  const { lines, chosenId, waiting, hasMore, isLoadingMore, moreError, onMore, onTop, onShowWaiting } = props;
   const scroll = useRef<HTMLDivElement>(null);
   const rows = useVirtualizer({
     count: lines.length + (hasMore ? 1 : 0),
@@ -44,8 +47,10 @@ export function MentionList(props: Props) {
   const visible = rows.getVirtualItems();
   const last = visible.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (hasMore && !isLoadingMore && last > lines.length - ROWS_AHEAD) onMore();
-  }, [hasMore, isLoadingMore, last, lines.length, onMore]);
+    // After a failure the member decides when the page is read again. Otherwise a failing API would get requests
+    // without a pause.
+    if (hasMore && !isLoadingMore && !moreError && last > lines.length - ROWS_AHEAD) onMore();
+  }, [hasMore, isLoadingMore, moreError, last, lines.length, onMore]);
   useScrollToChosen(lines, chosenId, (index) => rows.scrollToIndex(index, { align: 'auto' }));
   return (
     <div className={classes.listPane}>
@@ -92,7 +97,7 @@ export function MentionList(props: Props) {
 }
 
 function Line({ line, ...props }: Props & { line: FeedLine | undefined }) {
-  if (!line) return <Skeleton height={ROW_HEIGHT - 1} radius={0} />;
+  if (!line) return <LastLine {...props} />;
   const mention = props.withChanges(line.mention);
   return (
     <MentionRow
@@ -106,6 +111,16 @@ function Line({ line, ...props }: Props & { line: FeedLine | undefined }) {
       onChoose={props.onChoose}
       onToggleStory={props.onToggleStory}
     />
+  );
+}
+
+/** The line below the loaded rows: the next page is loading, or could not be read. */
+function LastLine({ isLoadingMore, moreError, onMore }: Props) {
+  if (isLoadingMore || !moreError) return <Skeleton height={ROW_HEIGHT - 1} radius={0} />;
+  return (
+    <div className={classes.state}>
+      <Problem error={moreError} title="The next mentions could not be read" retry={onMore} />
+    </div>
   );
 }
 
