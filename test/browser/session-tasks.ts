@@ -1,4 +1,4 @@
-import { OWNER } from './installation.js';
+import { call, OWNER } from './installation.js';
 import type { FirstMember } from './first-member.js';
 
 /** Tests of the end of a session. */
@@ -16,6 +16,35 @@ export function sessionTasks(firstMember: FirstMember): void {
     await page.getByRole('button', { name: 'Review and save' }).click();
     await page.getByText('These searches start over').waitFor();
   }, 150_000);
+
+  it('saves an open form after a new sign-in in another tab', async () => {
+    const { page, url } = firstMember;
+    await firstMember.openEditor();
+    await page.getByRole('textbox', { name: 'Name' }).first().fill('Umbra Lamp of the morning');
+    await page.request.post(`${url}/v1/auth/sign-in`, { data: OWNER });
+    await page.getByRole('button', { name: 'Review and save' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('heading', { name: 'Umbra Lamp of the morning' }).waitFor();
+  }, 60_000);
+
+  it('sees no data of another member who has signed in in another tab, and must enter the own password', async () => {
+    const { page, url } = firstMember;
+    await firstMember.openFeed();
+    const bob = { email: 'bob@example.org', password: 'other words in a row' };
+    const { code } = await call(page, 'POST', '/v1/invitations', { email: bob.email, role: 'editor' });
+    await page.request.post(`${url}/v1/auth/sign-up`, { data: { ...bob, code } });
+    await page.evaluate(`window.dispatchEvent(new Event('focus'))`);
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    await dialog.getByText('This browser is now signed in as bob@example.org').waitFor();
+    await dialog.getByRole('link', { name: 'Continue as bob@example.org' }).waitFor();
+    await firstMember.signInAgain();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.request.post(`${url}/v1/auth/sign-in`, { data: bob });
+    await page.keyboard.press('j');
+    await page.keyboard.press('s');
+    await dialog.getByText('This browser is now signed in as bob@example.org').waitFor();
+    await firstMember.signInAgain();
+  }, 60_000);
 
   it('sees the requested page after the sign-in', async () => {
     const { page } = firstMember;

@@ -1,6 +1,6 @@
-import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
-import { EarshotError } from './client.js';
-import { sessionEnded } from './session.js';
+import { focusManager, MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { checkSession, EarshotError } from './client.js';
+import { sessionEnded, sessionState } from './session.js';
 
 /** Reports to the shell that the session has ended, if any request returns 401. */
 function reportEndedSession(error: unknown): void {
@@ -15,4 +15,28 @@ export const queries = new QueryClient({
     queries: { staleTime: 10_000, retry: false, gcTime: 5 * 60_000 },
     mutations: { retry: false },
   },
+});
+
+/**
+ * When the member returns to the page, the session is checked first, because another member can have signed in with
+ * another tab. Only then the cache reads stale data again, and the live stream continues.
+ */
+focusManager.setEventListener((setFocused) => {
+  const update = () => {
+    if (document.hidden) return setFocused(false);
+    const { session, hasEnded } = sessionState();
+    if (!session) return setFocused(true);
+    // The dialog of the ended session is open.
+    if (hasEnded) return;
+    void checkSession()
+      // If the session cannot be read, the other requests show the problem.
+      .catch(() => true)
+      .then((isSame) => isSame && setFocused(!document.hidden));
+  };
+  window.addEventListener('visibilitychange', update);
+  window.addEventListener('focus', update);
+  return () => {
+    window.removeEventListener('visibilitychange', update);
+    window.removeEventListener('focus', update);
+  };
 });

@@ -8,6 +8,8 @@ interface State {
   session: Session | undefined;
   /** True after a request was refused because the session has ended. The page keeps text that the member has typed. */
   hasEnded: boolean;
+  /** The email address of another member who has signed in with this browser meanwhile. */
+  replacedBy?: string;
 }
 
 let state: State = { session: undefined, hasEnded: false };
@@ -23,6 +25,22 @@ export function beginSession(session: Session): void {
   change({ session, hasEnded: false });
 }
 
+/**
+ * Compares the session of the page with the session that the browser has now. After a new sign-in in another tab, the
+ * page continues with the token of the new session, but only for the same member and account. Otherwise the page would
+ * show the data of one account under the name of another.
+ * @returns whether the page can continue
+ */
+export function continueSession(found: Session): boolean {
+  const { session } = state;
+  if (session && (session.member.id !== found.member.id || session.account.id !== found.account.id)) {
+    change({ session, hasEnded: true, replacedBy: found.member.email });
+    return false;
+  }
+  if (session?.csrfToken !== found.csrfToken) beginSession(found);
+  return true;
+}
+
 /** Records that the session has ended. The shell then asks the member to sign in again, in a dialog above the page. */
 export function sessionEnded(): void {
   if (state.session && !state.hasEnded) change({ ...state, hasEnded: true });
@@ -33,15 +51,15 @@ export function csrfToken(): string | undefined {
   return state.session?.csrfToken;
 }
 
+/** Returns the current session, and whether it has ended, for code outside of components. */
+export const sessionState = (): State => state;
+
 /** Returns the current session, and whether it has ended. */
 export function useSessionState(): State {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => state,
-  );
+  return useSyncExternalStore((listener) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }, sessionState);
 }
 
 /** Returns the session, for pages that need a session. @throws Error if there is no session */

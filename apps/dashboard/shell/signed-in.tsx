@@ -12,14 +12,16 @@ const SessionEnded = lazy(() => import('./session-ended.js'));
 
 /** Reads the session once. Without a session, opens the sign-in page, which returns to the same address afterwards. */
 export function SignedIn() {
-  const { session, hasEnded } = useSessionState();
+  const { session, hasEnded, replacedBy } = useSessionState();
   const { pathname, search, hash } = useLocation();
   const { error, refetch } = useQuery({ ...sessionOptions, enabled: session === undefined });
   if (session)
     return (
       <>
         <Shell />
-        <Suspense>{hasEnded && <SessionEnded email={session.member.email} />}</Suspense>
+        <Suspense>
+          {hasEnded && <SessionEnded email={session.member.email} replacedBy={replacedBy} />}
+        </Suspense>
       </>
     );
   if (error instanceof EarshotError && error.status === 401)
