@@ -55,6 +55,19 @@ export function liveFeedTasks(firstMember: FirstMember): void {
     await page.getByText('Live', { exact: true }).waitFor();
   }, 90_000);
 
+  it('sees the mentions that arrived while the page was hidden and had no live connection', async () => {
+    const { page } = firstMember;
+    await firstMember.openFeed();
+    await page.evaluate(setHidden(true));
+    await page.getByText('Connecting', { exact: true }).waitFor();
+    firstMember.post('An Umbra Lamp that came behind another tab.');
+    await until('the mention is found', async () => isFound(page, 'behind'), 30_000);
+    expect(await page.getByText('came behind another tab').count()).toBe(0);
+    await page.evaluate(setHidden(false));
+    await page.getByText('came behind another tab').waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+  }, 90_000);
+
   it('sees the mentions that arrived between the end of the session and the new sign-in', async () => {
     const { page, faults } = firstMember;
     await firstMember.openFeed();
@@ -80,3 +93,8 @@ export function liveFeedTasks(firstMember: FirstMember): void {
 
 const isFound = async (page: Page, word: string, times = 1) =>
   (await call(page, 'GET', `/v1/mentions?q=${word}`)).data.length === times;
+
+/** Code that hides the page, as if the member had opened another tab, or shows it again. */
+const setHidden = (isHidden: boolean) => `
+  Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+  document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`;

@@ -1,4 +1,5 @@
-import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { focusManager } from '@tanstack/react-query';
+import { useEffect, useEffectEvent, useRef, useState, useSyncExternalStore } from 'react';
 import { api, EarshotError } from '../../api/client.js';
 import { sessionEnded, useSessionState } from '../../api/session.js';
 import type { ApiFilters } from './feed-filters.js';
@@ -19,9 +20,9 @@ interface List {
 }
 
 /**
- * Receives new mentions that match the filters. The stream begins at the position of the list. After an interruption or
- * a new sign-in, the stream continues after the last mention, so no mention is missing. The stream can send mentions
- * that the list already contains.
+ * Receives new mentions that match the filters. The stream begins at the position of the list. After an interruption, a
+ * new sign-in, or a time in which the page was hidden, the stream continues after the last mention, so no mention is
+ * missing. The stream can send mentions that the list already contains.
  * @param list the list that was read before the stream began
  * @returns the new mentions, the newest first, and the state of the connection
  */
@@ -33,6 +34,8 @@ export function useLiveMentions(query: ApiFilters, isEnabled: boolean, list: Lis
   const [state, setState] = useState<LiveState>('connecting');
   const [restarts, setRestarts] = useState(0);
   const { hasEnded } = useSessionState();
+  // A browser opens only six connections to one host with HTTP/1.1. So a hidden page must not keep one.
+  const isShown = useSyncExternalStore(subscribeToFocus, () => focusManager.isFocused());
   /**
    * The position after which the stream continues. If `id` is undefined, the list is read again to get the position.
    */
@@ -68,7 +71,7 @@ export function useLiveMentions(query: ApiFilters, isEnabled: boolean, list: Lis
   });
 
   useEffect(() => {
-    if (!isEnabled || hasEnded) return;
+    if (!isEnabled || hasEnded || !isShown) return;
     const stop = new AbortController();
     let timer: number | undefined;
     readStream(stop.signal).catch((error: unknown) => {
@@ -85,7 +88,7 @@ export function useLiveMentions(query: ApiFilters, isEnabled: boolean, list: Lis
       stop.abort();
       setState((before) => (before === 'live' ? 'connecting' : before));
     };
-  }, [query, isEnabled, hasEnded, restarts]);
+  }, [query, isEnabled, hasEnded, isShown, restarts]);
 
   const timesFull = Math.floor(mentions.length / MAX_FRESH);
   useEffect(() => {
@@ -96,3 +99,5 @@ export function useLiveMentions(query: ApiFilters, isEnabled: boolean, list: Lis
 }
 
 const NONE: readonly FeedMention[] = [];
+
+const subscribeToFocus = (onChange: () => void) => focusManager.subscribe(onChange);
