@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { until } from '#testing';
 import type { FirstMember } from './first-member.js';
+import { call } from './installation.js';
 
 /** Tests: the new member works with mentions. */
 export function feedTasks(firstMember: FirstMember): void {
@@ -31,6 +32,23 @@ export function feedTasks(firstMember: FirstMember): void {
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
   }, 150_000);
+
+  it('keeps the label that a colleague has set while the mention was open', async () => {
+    const { page } = firstMember;
+    await firstMember.openFeed();
+    await page.keyboard.press('k');
+    const detail = page.getByRole('region', { name: 'Mention', exact: true });
+    const reply = detail.getByRole('button', { name: 'Reply later' });
+    await reply.waitFor();
+    const id = new URL(page.url()).searchParams.get('mention');
+    const path = `/v1/mentions/${id}`;
+    const { labels } = await call(page, 'GET', path);
+    await call(page, 'PATCH', path, { labels: [...labels, 'flagged'] });
+    await reply.click();
+    await detail.getByRole('button', { name: 'Flag', exact: true, pressed: true }).waitFor();
+    expect((await call(page, 'GET', path)).labels).toEqual(expect.arrayContaining(['flagged', 'to_reply']));
+    await call(page, 'PATCH', path, { labels });
+  }, 60_000);
 
   it('hides a mention with a key of the keyboard, and shows it again', async () => {
     const { page } = firstMember;

@@ -10,8 +10,9 @@ import { FeedBar } from './feed-bar.js';
 import { useFeedFilters } from './use-feed-filters.js';
 import type { FeedMention } from './feed-mention.js';
 import { FeedState } from './feed-state.js';
+import { toggleOf } from './labels.js';
 import { MentionList } from './mention-list.js';
-import { toggled, useChanges } from './use-changes.js';
+import { useChanges } from './use-changes.js';
 import { useFeed } from './use-feed.js';
 
 const DetailDrawer = lazy(() => import('./detail-drawer.js'));
@@ -138,7 +139,7 @@ function useFeedKeys({ lines, chosenId, choose, changes, search, isCovered }: Ke
     const chosen = chosenIndex < 0 ? undefined : at(chosenIndex);
     if (!chosen || !canEdit) return;
     const mention = changes.withChanges(chosen);
-    changes.change(mention, { labels: toggled(mention.labels, label) });
+    changes.change(mention, { label: toggleOf(mention.labels, label) });
   };
   useShortcuts({
     j: () => go(at(chosenIndex + 1)),

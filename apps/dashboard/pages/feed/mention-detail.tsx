@@ -15,8 +15,9 @@ import { Time } from '../../parts/time.js';
 import { Corrections } from './corrections.js';
 import classes from './feed.module.css';
 import { feedMention } from './feed-mention.js';
+import { toggleOf } from './labels.js';
 import { LABEL_ICONS } from './mention-row.js';
-import { toggled, type useChanges } from './use-changes.js';
+import type { useChanges } from './use-changes.js';
 import { WhyMatched } from './why-matched.js';
 
 /** Number of characters that are shown before “Show all”. */
@@ -160,7 +161,7 @@ function LabelButtons({ mention, changes }: { mention: Mention; changes: Props['
             variant={isSet ? 'filled' : 'default'}
             aria-pressed={isSet}
             leftSection={<Icon size={14} aria-hidden />}
-            onClick={() => changes.change(row, { labels: toggled(row.labels, label) })}
+            onClick={() => changes.change(row, { label: toggleOf(row.labels, label) })}
           >
             {VERBS[label]}
           </Button>

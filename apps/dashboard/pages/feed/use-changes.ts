@@ -1,13 +1,14 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client.js';
-import type { Label, Mention } from '../../api/types.js';
+import type { Mention } from '../../api/types.js';
 import { notifyFailure } from '../../parts/notify.js';
 import { feedMention, type FeedMention } from './feed-mention.js';
+import { withLabel, type LabelChange } from './labels.js';
 
-/** Changed labels or corrected readings; null removes a correction. */
+/** A changed label, or corrected readings; null removes a correction. */
 export interface MentionChange {
-  labels?: Label[];
+  label?: LabelChange;
   sentiment?: string | null;
   intent?: string | null;
   relevance?: number | null;
@@ -22,10 +23,12 @@ export function useChanges() {
   const [changed, setChanged] = useState<ReadonlyMap<string, FeedMention>>(new Map());
   const put = (mention: FeedMention) => setChanged((before) => new Map(before).set(mention.id, mention));
   const save = useMutation({
-    mutationFn: ({ mention, change }: { mention: FeedMention; change: MentionChange }) =>
-      api.patch('/v1/mentions/{id}', { path: { id: mention.id }, body: change as never }) as Promise<Mention>,
+    mutationFn: ({ mention: { id }, change }: { mention: FeedMention; change: MentionChange }) =>
+      send(id, change),
+    // A change begins when the previous one has ended, because it reads the labels before it writes them.
+    scope: { id: 'mentions' },
     onMutate: ({ mention, change }) => {
-      if (change.labels) put({ ...mention, labels: change.labels });
+      if (change.label) put({ ...mention, labels: withLabel(mention.labels, change.label) });
     },
     onSuccess: (answer) => {
       put(feedMention(answer));
@@ -42,6 +45,14 @@ export function useChanges() {
   };
 }
 
-/** Adds the label if it is missing, otherwise removes it. */
-export const toggled = (labels: readonly Label[], label: Label): Label[] =>
-  labels.includes(label) ? labels.filter((one) => one !== label) : [...labels, label];
+/**
+ * Sends a change. The API replaces the list of labels, so the present labels are read immediately before: another
+ * member can have changed them after this page has read the mention.
+ */
+async function send(id: string, { label, ...readings }: MentionChange): Promise<Mention> {
+  const path = { id };
+  const body = label
+    ? { labels: withLabel((await api.get('/v1/mentions/{id}', { path })).labels, label) }
+    : (readings as never);
+  return (await api.patch('/v1/mentions/{id}', { path, body })) as Mention;
+}
