@@ -126,6 +126,29 @@ export function feedTasks(firstMember: FirstMember): void {
     await detail.getByText('corrected by a person').waitFor();
   }, 150_000);
 
+  it('sees in a feed without mentions which sources do not work, and which keywords are paused', async () => {
+    const { page } = firstMember;
+    const [sources, paused] = ['**/v1/sources', '**/v1/keywords?state=paused'];
+    await page.route(sources, async (route) => {
+      const { data } = (await (await route.fetch()).json()) as { data: { id: string }[] };
+      const changed = data.map((one) => ({ ...one, ...(one.id === 'hackernews' && { healthy: false }) }));
+      await route.fulfill({ json: { data: changed } });
+    });
+    const { data } = await call(page, 'GET', '/v1/keywords');
+    await page.route(paused, (route) =>
+      route.fulfill({
+        json: { data: [{ ...data[0], state: 'paused', pausedReason: 'insufficient_credits' }] },
+      }),
+    );
+    await page.goto(`${firstMember.url}/feed?q=nobodywritesthis`);
+    const troubles = page.getByRole('alert').filter({ hasText: 'Mentions can be missing' });
+    await troubles.getByText('Checks fail on Hacker News.').waitFor();
+    await troubles.getByText('No checks for Umbra Lamp').waitFor();
+    await troubles.getByText('Out of credits').waitFor();
+    await page.unroute(sources);
+    await page.unroute(paused);
+  }, 60_000);
+
   it('reads that the result of a search by meaning cannot be exported', async () => {
     const { page } = firstMember;
     await page.goto(`${firstMember.url}/feed?q=switch&mode=semantic&window=30d`);

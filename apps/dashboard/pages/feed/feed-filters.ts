@@ -102,6 +102,21 @@ export function apiFilters(filters: FeedFilters, now: number) {
 /** The filters in the format of the API. */
 export type ApiFilters = ReturnType<typeof apiFilters>;
 
+/** Values that remove all filters except the period. */
+export const NO_FILTERS = {
+  q: '',
+  mode: 'text',
+  keyword: [],
+  source: [],
+  sentiment: [],
+  intent: [],
+  label: [],
+  lang: [],
+  author: [],
+  minRelevance: 0,
+  dropped: false,
+} satisfies Partial<FeedFilters>;
+
 /** Returns whether a filter other than the period leaves out mentions. */
 export const isNarrowed = (filters: FeedFilters) =>
   filters.q.trim() !== '' || filters.minRelevance > 0 || LIST_NAMES.some((name) => filters[name].length > 0);

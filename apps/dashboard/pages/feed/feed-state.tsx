@@ -1,11 +1,13 @@
-import { Button, Group, Skeleton, Stack } from '@mantine/core';
-import { Coins, Radar, SearchX } from 'lucide-react';
-import { Link } from 'react-router';
+import { Button, Skeleton, Stack } from '@mantine/core';
+import { Coins } from 'lucide-react';
+import { lazy, Suspense } from 'react';
 import { Problem } from '../../parts/problem.js';
 import { Empty } from '../../parts/states.js';
 import classes from './feed.module.css';
-import { isNarrowed, type FeedFilters } from './feed-filters.js';
+import type { FeedFilters } from './feed-filters.js';
 import type { useFeed } from './use-feed.js';
+
+const NoMentions = lazy(() => import('./no-mentions.js'));
 
 interface Props {
   filters: FeedFilters;
@@ -38,52 +40,11 @@ export function FeedState({ filters, feed, onAgree, onReset }: Props) {
           The search sorts your mentions by how close their meaning is to “{filters.q}”. The same question is
           free for ten minutes.
         </Empty>
-      ) : isNarrowed(filters) ? (
-        <Empty
-          icon={SearchX}
-          title="No mention fits these filters"
-          action={
-            <Button variant="default" onClick={() => onReset(NO_FILTERS)}>
-              Remove the filters
-            </Button>
-          }
-        >
-          Look further back, or remove a filter. Dropped and hidden mentions appear only if the filters
-          include them.
-        </Empty>
       ) : (
-        <Empty
-          icon={Radar}
-          title="No mentions in this period"
-          action={
-            <Group justify="center">
-              <Button component={Link} to="/start">
-                Watch a brand
-              </Button>
-              <Button component={Link} to="/keywords" variant="default">
-                See your keywords
-              </Button>
-            </Group>
-          }
-        >
-          New mentions appear here as soon as they are found. For older mentions, choose a longer period.
-        </Empty>
+        <Suspense>
+          <NoMentions {...{ filters, onReset }} />
+        </Suspense>
       )}
     </div>
   );
 }
-
-/** Values that remove all filters except the period. */
-export const NO_FILTERS = {
-  q: '',
-  mode: 'text',
-  keyword: [],
-  source: [],
-  sentiment: [],
-  intent: [],
-  label: [],
-  lang: [],
-  author: [],
-  minRelevance: 0,
-  dropped: false,
-} satisfies Partial<FeedFilters>;

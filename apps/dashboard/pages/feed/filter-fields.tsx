@@ -12,8 +12,7 @@ import {
 import { words } from '../../parts/format.js';
 import { INTENTS, LABELS, SENTIMENTS, SOURCES } from '../../api/values.js';
 import { sourceName } from '../../parts/source.js';
-import { WINDOWS, type FeedFilters, type Window } from './feed-filters.js';
-import { NO_FILTERS } from './feed-state.js';
+import { NO_FILTERS, WINDOWS, type FeedFilters, type Window } from './feed-filters.js';
 
 interface Props {
   filters: FeedFilters;
