@@ -10,6 +10,12 @@ const OPEN_PAGES = ['/sign-in', '/sign-up', '/reset-password'];
 
 reloadAfterRelease();
 
+// The browser can keep a page that the member has left, and show it again after “Back” without asking the gateway: for
+// example the settings with the signing secret after the sign-out.
+window.addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) location.reload();
+});
+
 // The data of the first view is requested while the code of the page is loading.
 const { pathname, search } = location;
 if (!OPEN_PAGES.includes(pathname)) void queries.prefetchQuery(sessionOptions);

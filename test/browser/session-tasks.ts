@@ -46,6 +46,20 @@ export function sessionTasks(firstMember: FirstMember): void {
     await firstMember.signInAgain();
   }, 60_000);
 
+  it('sees no page of the account if the browser shows a kept page after the sign-out', async () => {
+    const { page, url } = firstMember;
+    await page.goto(`${url}/settings/webhooks`);
+    await page.getByRole('heading', { name: 'Settings' }).waitFor();
+    await page.context().clearCookies();
+    // The browser of the tests keeps no pages, so the test sends the event with which a browser shows a kept page.
+    await page.evaluate(`window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`);
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    await page.getByLabel('E-mail').fill(OWNER.email);
+    await page.getByRole('textbox', { name: 'Password' }).fill(OWNER.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Settings' }).waitFor();
+  }, 60_000);
+
   it('sees the requested page after the sign-in', async () => {
     const { page } = firstMember;
     await page.context().clearCookies();
