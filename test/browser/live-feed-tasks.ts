@@ -68,6 +68,19 @@ export function liveFeedTasks(firstMember: FirstMember): void {
     await page.getByText('Live', { exact: true }).waitFor();
   }, 90_000);
 
+  it('sees without a network that Earshot cannot be reached, and reads the mentions when the network is back', async () => {
+    const { page } = firstMember;
+    await firstMember.openFeed();
+    await page.context().setOffline(true);
+    await page.getByRole('textbox', { name: 'Search mentions' }).fill('outage');
+    await page.keyboard.press('Enter');
+    const problem = page.getByRole('alert').filter({ hasText: 'The mentions cannot be shown' });
+    await problem.getByText('Earshot cannot be reached').waitFor();
+    await page.context().setOffline(false);
+    await problem.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('came during the outage').waitFor();
+  }, 60_000);
+
   it('sees the mentions that arrived between the end of the session and the new sign-in', async () => {
     const { page, faults } = firstMember;
     await firstMember.openFeed();

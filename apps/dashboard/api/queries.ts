@@ -12,8 +12,9 @@ export const queries = new QueryClient({
   queryCache: new QueryCache({ onError: reportEndedSession }),
   mutationCache: new MutationCache({ onError: reportEndedSession }),
   defaultOptions: {
-    queries: { staleTime: 10_000, retry: false, gcTime: 5 * 60_000 },
-    mutations: { retry: false },
+    // With the default mode, a request without a network waits, and the pages would show neither data nor a problem.
+    queries: { staleTime: 10_000, retry: false, gcTime: 5 * 60_000, networkMode: 'always' },
+    mutations: { retry: false, networkMode: 'always' },
   },
 });
 
