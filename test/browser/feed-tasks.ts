@@ -149,6 +149,29 @@ export function feedTasks(firstMember: FirstMember): void {
     await page.unroute(paused);
   }, 60_000);
 
+  it('types the beginning of a period, which the feed uses when the field loses the focus or Enter is pressed', async () => {
+    const { page } = firstMember;
+    await page.goto(`${firstMember.url}/feed?since=2026-01-01T00:00:00Z`);
+    await page.getByRole('button', { name: 'Filters' }).click();
+    const from = page.getByLabel('From');
+    const since = () => new URL(page.url()).searchParams.get('since');
+    const before = since();
+    await from.focus();
+    // The language of the browser decides whether the day or the month comes first.
+    await page.keyboard.type('05052025');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.type('1030');
+    expect(await from.inputValue()).toBe('2025-05-05T10:30');
+    expect(since()).toBe(before);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/since=2025-05-05T08/);
+    await from.blur();
+    await from.focus();
+    await page.keyboard.type('07');
+    await from.blur();
+    await page.waitForURL(/since=2025-(07-05|05-07)T08/);
+  }, 60_000);
+
   it('reads that the result of a search by meaning cannot be exported', async () => {
     const { page } = firstMember;
     await page.goto(`${firstMember.url}/feed?q=switch&mode=semantic&window=30d`);

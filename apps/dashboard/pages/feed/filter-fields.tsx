@@ -9,6 +9,7 @@ import {
   TagsInput,
   TextInput,
 } from '@mantine/core';
+import { useState } from 'react';
 import { words } from '../../parts/format.js';
 import { INTENTS, LABELS, SENTIMENTS, SOURCES } from '../../api/values.js';
 import { sourceName } from '../../parts/source.js';
@@ -146,23 +147,44 @@ function Period({ filters, change }: FieldProps) {
       />
       {isOwn && (
         <>
-          <TextInput
+          <TimeField
             label="From"
-            type="datetime-local"
-            value={localOf(filters.since)}
-            onChange={({ currentTarget }) =>
-              change({ since: instantOf(currentTarget.value) || filters.since })
-            }
+            instant={filters.since}
+            change={(since) => change({ since: since || filters.since })}
           />
-          <TextInput
-            label="Until"
-            type="datetime-local"
-            value={localOf(filters.until)}
-            onChange={({ currentTarget }) => change({ until: instantOf(currentTarget.value) })}
-          />
+          <TimeField label="Until" instant={filters.until} change={(until) => change({ until })} />
         </>
       )}
     </>
+  );
+}
+
+interface TimeFieldProps {
+  label: string;
+  instant: string;
+  change: (instant: string) => void;
+}
+
+/**
+ * The field of a time. While a person types, each digit makes another valid time, for example in the year 2. So the
+ * time is used when the field loses the focus, or when Enter is pressed.
+ */
+function TimeField({ label, instant, change }: TimeFieldProps) {
+  const [draft, setDraft] = useState<string>();
+  const use = () => {
+    if (draft === undefined) return;
+    setDraft(undefined);
+    if (draft !== localOf(instant)) change(instantOf(draft));
+  };
+  return (
+    <TextInput
+      label={label}
+      type="datetime-local"
+      value={draft ?? localOf(instant)}
+      onChange={({ currentTarget }) => setDraft(currentTarget.value)}
+      onBlur={use}
+      onKeyDown={({ key }) => key === 'Enter' && use()}
+    />
   );
 }
 
