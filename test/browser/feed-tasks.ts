@@ -186,6 +186,8 @@ export function feedTasks(firstMember: FirstMember): void {
     await page.goto(`${firstMember.url}/feed?q=switch&window=30d`);
     await page.getByRole('article').first().waitFor();
     const shown = await page.getByRole('article').count();
+    const counts: string[] = [];
+    page.on('request', (request) => request.url().includes('/series?') && counts.push(request.url()));
     await page.getByRole('button', { name: 'Export' }).click();
     const dialog = page.getByRole('dialog', { name: 'Export mentions' });
     const download = page.waitForEvent('download');
@@ -196,6 +198,10 @@ export function feedTasks(firstMember: FirstMember): void {
     expect(lines).toHaveLength(shown + 1);
     expect(lines[1]).toContain('loose switch');
     await dialog.getByText(new RegExp(`^${shown} mentions?,`)).waitFor();
+    // A new mention draws the page again.
+    firstMember.post('Another Umbra Lamp with a switch.');
+    await until('the mention is shown', async () => (await page.locator('[role=article]').count()) > shown);
+    expect(counts).toHaveLength(1);
     await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
     await page.getByRole('button', { name: 'Views' }).click();
     await page.getByRole('menuitem', { name: 'Save these filters' }).click();

@@ -28,7 +28,8 @@ export function FeedBar({ filters, address, change, feed, keywordNames, search, 
   const [areFiltersOpen, filterFields] = useDisclosure(
     isNarrowed({ ...filters, q: '' }) && matchMedia('(min-width: 62em) and (min-height: 40em)').matches,
   );
-  const [isExporting, exporting] = useDisclosure(false);
+  // The time does not change while the dialog is open. Otherwise the dialog would count the mentions again and again.
+  const [exportTime, setExportTime] = useState<number>();
   return (
     <div className={classes.bar}>
       <Group justify="space-between" gap="sm">
@@ -45,7 +46,7 @@ export function FeedBar({ filters, address, change, feed, keywordNames, search, 
             variant="default"
             size={36}
             aria-label="Export"
-            onClick={exporting.open}
+            onClick={() => setExportTime(Date.now())}
           >
             <Download size={17} aria-hidden />
           </ActionIcon>
@@ -66,7 +67,9 @@ export function FeedBar({ filters, address, change, feed, keywordNames, search, 
         {areFiltersOpen && <FilterFields filters={filters} change={change} keywordNames={keywordNames} />}
       </Suspense>
       <Suspense>
-        {isExporting && <ExportDialog filters={apiFilters(filters, Date.now())} close={exporting.close} />}
+        {exportTime !== undefined && (
+          <ExportDialog filters={apiFilters(filters, exportTime)} close={() => setExportTime(undefined)} />
+        )}
       </Suspense>
       {feed.read.creditsUsed > 0 && (
         <Text size="xs" c="dimmed" mt="xs">
