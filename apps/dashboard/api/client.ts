@@ -1,12 +1,33 @@
-import { createClient, EarshotError, type Client } from '../../../clients/typescript/src/index.js';
+import {
+  createClient,
+  EarshotError,
+  type Client,
+  type ClientOptions,
+} from '../../../clients/typescript/src/index.js';
 import { continueSession, csrfToken, sessionEnded } from './session.js';
 
 export { EarshotConnectionError, EarshotError, type Fault } from '../../../clients/typescript/src/index.js';
 
-/** The API, as the member who is signed in. The browser adds the session cookie. */
-export const api: Client = createClient({
-  ...{ baseUrl: '', csrfToken, fetch: fetchWithPresentToken, retries: 2, longestRetryAfterSeconds: 20 },
-});
+const OPTIONS: ClientOptions = {
+  baseUrl: '',
+  csrfToken,
+  fetch: fetchWithPresentToken,
+  retries: 2,
+  longestRetryAfterSeconds: 20,
+};
+
+/** The API with the time limit of the client, for reads that can take long, such as a search by meaning. */
+export const patientApi = createClient(OPTIONS);
+
+/** A read of the database normally takes less than a second. */
+const quickApi = createClient({ ...OPTIONS, timeoutMs: 15_000 });
+
+/**
+ * The API, as the member who is signed in. The browser adds the session cookie. If the API hangs, a page that reads
+ * reports this after three attempts of 15 s. Writes, exports and streams wait longer, because sources or a language
+ * model can be asked first.
+ */
+export const api: Client = { ...patientApi, get: quickApi.get, paginate: quickApi.paginate };
 
 /**
  * Reads the session that the browser has now, and reports to the shell if the page cannot continue with it.

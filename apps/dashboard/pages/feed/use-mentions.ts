@@ -1,6 +1,6 @@
 import { useInfiniteQuery, type InfiniteData } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { api } from '../../api/client.js';
+import { api, patientApi } from '../../api/client.js';
 import { queries } from '../../api/queries.js';
 import type { ApiFilters } from './feed-filters.js';
 import { feedMention } from './feed-mention.js';
@@ -17,8 +17,9 @@ export function useMentions(query: ApiFilters, isEnabled: boolean) {
       const limit = pageParam ? LATER_PAGE : FIRST_PAGE;
       const cursor = pageParam ? { cursor: pageParam } : {};
       const firstPage = pageParam ? undefined : await takeFirstPage(query);
+      const { get } = query.mode === 'semantic' ? patientApi : api;
       const page =
-        firstPage ?? (await api.get('/v1/mentions', { query: { ...query, limit, ...cursor }, signal }));
+        firstPage ?? (await get('/v1/mentions', { query: { ...query, limit, ...cursor }, signal }));
       return { ...page, data: page.data.map(feedMention) };
     },
     initialPageParam: '',
