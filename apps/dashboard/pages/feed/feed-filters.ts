@@ -7,6 +7,7 @@ export const WINDOWS = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const;
 export type Window = keyof typeof WINDOWS;
 
 const DAY_MS = 86_400_000;
+const QUESTION_MS = 600_000;
 
 /**
  * The filters in the address bar. Filters of the API have the same names as in the API, except `dropped`, which is
@@ -81,12 +82,15 @@ export function writeFilters(filters: FeedFilters): URLSearchParams {
 }
 
 /**
- * Returns the filters in the format of the API. If `since` is empty, the period begins one window before `now`.
+ * Returns the filters in the format of the API. If `since` is empty, the period begins one window before `now`. In a
+ * search by meaning, `now` is rounded down to ten minutes: the API charges a repeated question again if its period
+ * begins at another time.
  * @param now ms
  */
 export function apiFilters(filters: FeedFilters, now: number) {
   const { q, mode, minRelevance, dropped, until } = filters;
-  const since = filters.since || new Date(now - WINDOWS[filters.window] * DAY_MS).toISOString();
+  const end = mode === 'semantic' ? now - (now % QUESTION_MS) : now;
+  const since = filters.since || new Date(end - WINDOWS[filters.window] * DAY_MS).toISOString();
   const lists = LIST_NAMES.filter((name) => filters[name].length > 0).map((name) => [name, filters[name]]);
   return {
     ...(Object.fromEntries(lists) as Partial<Pick<FeedFilters, ListName>>),

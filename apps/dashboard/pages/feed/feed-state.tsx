@@ -38,7 +38,7 @@ export function FeedState({ filters, feed, onAgree, onReset }: Props) {
           action={<Button onClick={onAgree}>Search for 2 credits</Button>}
         >
           The search sorts your mentions by how close their meaning is to “{filters.q}”. The same question is
-          free for ten minutes.
+          free until the next full ten minutes of the clock, for example until 10:20.
         </Empty>
       ) : (
         <Suspense>
