@@ -33,6 +33,24 @@ export function feedTasks(firstMember: FirstMember): void {
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
   }, 150_000);
 
+  it('reaches the open mention with Enter, and its row with Escape', async () => {
+    const { page } = firstMember;
+    await firstMember.openFeed();
+    const detail = page.getByRole('region', { name: 'Mention', exact: true });
+    const focused = (selector: string) => page.locator(`${selector}:focus`);
+    const [, second] = await page.getByRole('article').getByRole('button').all();
+    for (const key of ['j', 'j', 'Enter']) await page.keyboard.press(key);
+    await detail.and(focused('section')).waitFor();
+    await detail.getByRole('button', { name: 'Close the mention' }).waitFor();
+    await page.keyboard.press('Tab');
+    await detail.getByRole('button', { name: 'Close the mention' }).and(focused('button')).waitFor();
+    await page.keyboard.press('Escape');
+    await detail.waitFor({ state: 'detached' });
+    await second!.and(focused('button')).waitFor();
+    await page.keyboard.press('Enter');
+    await detail.and(focused('section')).waitFor();
+  }, 60_000);
+
   it('keeps the label that a colleague has set while the mention was open', async () => {
     const { page } = firstMember;
     await firstMember.openFeed();

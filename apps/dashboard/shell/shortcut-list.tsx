@@ -6,13 +6,13 @@ type Row = readonly [keys: readonly string[], what: string];
 const FEED: readonly Row[] = [
   [['j'], 'next mention'],
   [['k'], 'previous mention'],
-  [['Enter'], 'open the mention'],
+  [['Enter'], 'open the mention, and read on in it'],
   [['e'], 'hide, or show again'],
   [['s'], 'star'],
   [['r'], 'mark “to reply”'],
   [['f'], 'flag'],
   [['/'], 'search'],
-  [['Esc'], 'close'],
+  [['Esc'], 'close, and return to the list'],
 ];
 
 const PAGES: readonly Row[] = [

@@ -1,19 +1,15 @@
 import { useMediaQuery } from '@mantine/hooks';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState, type RefObject } from 'react';
 import { useSearchParams } from 'react-router';
 import { useKeywordNames } from '../../api/keywords.js';
-import { useCanEdit } from '../../api/session.js';
-import type { Label } from '../../api/types.js';
-import { useShortcuts } from '../../parts/shortcuts.js';
 import classes from './feed.module.css';
 import { FeedBar } from './feed-bar.js';
-import { useFeedFilters } from './use-feed-filters.js';
-import type { FeedMention } from './feed-mention.js';
 import { FeedState } from './feed-state.js';
-import { toggleOf } from './labels.js';
 import { MentionList } from './mention-list.js';
 import { useChanges } from './use-changes.js';
 import { useFeed } from './use-feed.js';
+import { useFeedFilters } from './use-feed-filters.js';
+import { focusRow, useFeedKeys } from './use-feed-keys.js';
 
 const DetailDrawer = lazy(() => import('./detail-drawer.js'));
 const MentionDetail = lazy(() => import('./mention-detail.js'));
@@ -29,7 +25,14 @@ export function Component() {
   const search = useRef<HTMLInputElement>(null);
   const isWide = useMediaQuery('(min-width: 64em)', true, { getInitialValueInEffect: false });
   const isCovered = !isWide && chosenId !== undefined;
-  useFeedKeys({ lines: feed.lines, chosenId, choose, changes, search, isCovered });
+  const pane = useRef<HTMLElement>(null);
+  const close = () => {
+    if (chosenId === undefined) return;
+    choose(undefined);
+    // A drawer returns the focus itself.
+    if (isWide) focusRow(chosenId);
+  };
+  useFeedKeys({ lines: feed.lines, chosenId, choose, close, changes, search, pane, isCovered });
   useEffect(() => {
     document.title = 'Feed · Earshot';
   }, []);
@@ -57,12 +60,7 @@ export function Component() {
         ) : (
           <FeedState {...{ filters, feed }} onAgree={() => setAgreedTo(address)} onReset={change} />
         )}
-        <DetailPane
-          {...{ chosenId, isWide }}
-          close={() => choose(undefined)}
-          changes={changes}
-          keywordNames={keywordNames}
-        />
+        <DetailPane {...{ chosenId, isWide, pane, close, changes, keywordNames }} />
       </div>
     </div>
   );
@@ -71,13 +69,14 @@ export function Component() {
 interface DetailProps {
   chosenId: string | undefined;
   isWide: boolean;
+  pane: RefObject<HTMLElement | null>;
   close: () => void;
   changes: ReturnType<typeof useChanges>;
   keywordNames: ReadonlyMap<string, string>;
 }
 
 /** Shows the mention beside the list if there is room, otherwise in front of the list. */
-function DetailPane({ chosenId, isWide, close, ...rest }: DetailProps) {
+function DetailPane({ chosenId, isWide, pane, close, ...rest }: DetailProps) {
   const detail = chosenId && (
     <Suspense>
       <MentionDetail key={chosenId} id={chosenId} close={close} {...rest} />
@@ -85,7 +84,7 @@ function DetailPane({ chosenId, isWide, close, ...rest }: DetailProps) {
   );
   if (isWide)
     return detail ? (
-      <section className={classes.detailPane} aria-label="Mention">
+      <section ref={pane} tabIndex={-1} className={classes.detailPane} aria-label="Mention">
         {detail}
       </section>
     ) : null;
@@ -118,37 +117,4 @@ function useChosen() {
       { replace: chosenId !== undefined, flushSync: true },
     );
   return { chosenId, choose };
-}
-
-interface Keys {
-  lines: ReturnType<typeof useFeed>['lines'];
-  chosenId: string | undefined;
-  choose: (id: string | undefined) => void;
-  changes: ReturnType<typeof useChanges>;
-  search: React.RefObject<HTMLInputElement | null>;
-  /** True if the open mention covers the search field. */
-  isCovered: boolean;
-}
-
-function useFeedKeys({ lines, chosenId, choose, changes, search, isCovered }: Keys): void {
-  const canEdit = useCanEdit();
-  const chosenIndex = lines.findIndex(({ mention }) => mention.id === chosenId);
-  const at = (index: number) => lines[Math.max(0, Math.min(index, lines.length - 1))]?.mention;
-  const go = (mention: FeedMention | undefined) => mention && choose(mention.id);
-  const toggleLabel = (label: Label) => {
-    const chosen = chosenIndex < 0 ? undefined : at(chosenIndex);
-    if (!chosen || !canEdit) return;
-    const mention = changes.withChanges(chosen);
-    changes.change(mention, { label: toggleOf(mention.labels, label) });
-  };
-  useShortcuts({
-    j: () => go(at(chosenIndex + 1)),
-    k: () => go(at(chosenIndex - 1)),
-    e: () => toggleLabel('hidden'),
-    s: () => toggleLabel('starred'),
-    r: () => toggleLabel('to_reply'),
-    f: () => toggleLabel('flagged'),
-    '/': () => isCovered || search.current?.focus(),
-    Escape: () => choose(undefined),
-  });
 }

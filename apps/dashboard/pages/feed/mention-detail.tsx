@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Button, Divider, Group, Stack, Text, Title, Tooltip } from '@mantine/core';
+import { ActionIcon, Badge, Button, Divider, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ExternalLink, X } from 'lucide-react';
 import { useState } from 'react';
@@ -45,11 +45,16 @@ export default function MentionDetail({ id, close, changes, keywordNames }: Prop
     <Stack p="lg" gap="md">
       <Group justify="space-between">
         {mention.data ? <SourceName source={mention.data.source} /> : <span />}
-        <Tooltip label="Close (Esc)">
-          <ActionIcon variant="subtle" color="gray" aria-label="Close the mention" onClick={close}>
-            <X size={18} aria-hidden />
-          </ActionIcon>
-        </Tooltip>
+        {/* A `Tooltip` would take the first Esc for itself. */}
+        <ActionIcon
+          title="Close (Esc)"
+          variant="subtle"
+          color="gray"
+          aria-label="Close the mention"
+          onClick={close}
+        >
+          <X size={18} aria-hidden />
+        </ActionIcon>
       </Group>
       <Loaded query={mention} loading={<LoadingRows rows={4} height={72} />}>
         {(found) => (

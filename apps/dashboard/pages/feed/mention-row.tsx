@@ -68,6 +68,7 @@ function RowText({ mention, onChoose }: Pick<Props, 'mention' | 'onChoose'>) {
         type="button"
         className={classes.title}
         data-untitled={title === '' || undefined}
+        data-mention={mention.id}
         onClick={() => onChoose(mention)}
       >
         <span className="foreign" dir="auto">
