@@ -14,9 +14,9 @@ const REASONS: Readonly<Record<NonNullable<Keyword['pausedReason']>, string>> = 
  * searches have failed at their last check, because no new mentions can then mean that a source does not answer.
  */
 export function KeywordState({
-  keyword: { state, pausedReason, watches },
+  keyword: { state, pausedReason, watches = [] },
 }: {
-  keyword: Pick<Keyword, 'state' | 'pausedReason' | 'watches'>;
+  keyword: Pick<Keyword, 'state' | 'pausedReason'> & Partial<Pick<Keyword, 'watches'>>;
 }) {
   const failing = watches.filter(({ lastStatus }) => lastStatus === 'failed').length;
   if (state === 'active')
