@@ -5,12 +5,14 @@ import { createOutboundHttp, createOutboundMail, type OutboundDispatcher } from 
 import { within } from '#kernel';
 import {
   DATABASE,
+  LOG,
   projectionController,
   serviceModule,
   STORE,
   USER_AGENT,
   type ServiceDefinition,
 } from '#platform';
+import type { Logger } from '#telemetry';
 import type { Database } from '#postgres';
 import { AddressLinks, SecretBox } from '#secrets';
 import { AttemptRecorder } from './attempts/attempt-recorder.js';
@@ -106,9 +108,9 @@ export function deliveryService(config: DeliveryConfig): ServiceDefinition {
           },
           {
             provide: AttemptRecorder,
-            inject: [DATABASE, STORE, ChannelDecisions],
-            useFactory: (database: Database, store: EventStore, channels: ChannelDecisions) =>
-              new AttemptRecorder(database, store, channels),
+            inject: [DATABASE, STORE, ChannelDecisions, LOG],
+            useFactory: (...parts: [Database, EventStore, ChannelDecisions, Logger]) =>
+              new AttemptRecorder(...parts),
           },
           ChannelDecisions,
           ChannelSecretsReseal,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { endpointIdOf } from '#kernel';
 import { SecretBox } from '#secrets';
+import { createLogger } from '#telemetry';
 import { until } from '#testing';
 import { resolveClaims } from './attempts/claims.js';
 import { AttemptRecorder } from './attempts/attempt-recorder.js';
@@ -251,10 +252,10 @@ describe('waiting deliveries', () => {
       await delivery.database.query('DELETE FROM pending_deliveries');
       await wait('channel:gone', 1, 'slack');
       const [claimed] = await claimPending(delivery.database, LIMITS);
-      const recorder = new AttemptRecorder(delivery.database, delivery.store, {
-        gone: async () => outcome,
-        failing: async () => false,
-      });
+      const faults = { gone: async () => outcome, failing: async () => false };
+      const recorder = new AttemptRecorder(
+        ...([delivery.database, delivery.store, faults, createLogger('spec', 'silent')] as const),
+      );
       const one = { ...claimed!, signing: { secrets: [], legacy: false }, failingSince: undefined };
       const attempt = { at: Date.now(), durationMs: 1, statusCode: 404, delivered: false, message: 'gone' };
       await recorder.record([{ delivery: one, ...attempt, gone: 'gone' }]);

@@ -4,7 +4,6 @@ import PQueue from 'p-queue';
 import { failpoint, Repeated, within } from '#kernel';
 import { BUS, DATABASE, LOG, type Loop } from '#platform';
 import { getMessage, type Bus } from '#messaging';
-import { isOutage } from '#outages';
 import type { Database } from '#postgres';
 import { continueTrace, metrics, type Logger } from '#telemetry';
 import { AttemptRecorder } from './attempts/attempt-recorder.js';
@@ -27,6 +26,8 @@ const MAX_RECORDED_TOGETHER = 200;
  * started later, the claim could end during the attempt.
  */
 const START_WITHIN_MS = 2000;
+/** Attempts that are recorded later than this are late. A claim of a delivery lasts four times as long. */
+const RECORDED_WITHIN_MS = 5000;
 /** A claimed mail for which no attempt was made is due again after this time. */
 const NO_ROOM_MS = 1000;
 /** Time between two measurements. A measurement reads all waiting deliveries, which can be many. */
@@ -61,11 +62,6 @@ export class RetryLoop implements Loop {
   ];
   private readonly ended: AttemptResult[] = [];
   private recording: Promise<void> | undefined;
-  /**
-   * True while attempts cannot be recorded because a store cannot answer. Nothing is claimed meanwhile: the claims of
-   * deliveries whose attempts are not recorded end, and each further attempt would send the same delivery again.
-   */
-  private cannotRecord = false;
   private readonly repeated: readonly Repeated[];
 
   constructor(
@@ -107,7 +103,7 @@ export class RetryLoop implements Loop {
   /** @returns true if more deliveries can be due now */
   private async pass(group: Group): Promise<boolean> {
     await this.returnUnattempted(group);
-    if (this.cannotRecord) return false;
+    if (this.isRecordingLate()) return false;
     const { queue, byMail, max, after } = group;
     if (!(await within(PAUSE_MS, queue.onSizeLessThan(max / 2)))) return true;
     const { ready, paced, moved, givenUp, next } = await this.claims.claim({
@@ -144,20 +140,28 @@ export class RetryLoop implements Loop {
 
   private async record(): Promise<void> {
     while (this.ended.length > 0) {
-      await wait(this.cannotRecord ? PAUSE_MS : TOGETHER_MS);
-      const results = this.ended.splice(0, MAX_RECORDED_TOGETHER);
-      try {
-        await this.recorder.record(results);
-        this.cannotRecord = false;
-      } catch (error) {
-        this.cannotRecord = isOutage(error);
-        if (this.cannotRecord) this.ended.unshift(...results);
-        const next = this.cannotRecord ? 'Earshot tries to record them again' : 'they are repeated';
-        this.log.error({ err: error }, `attempts could not be recorded; ${next}`);
-      }
+      await wait(TOGETHER_MS);
+      await this.recorder
+        .record(this.ended.splice(0, MAX_RECORDED_TOGETHER))
+        .catch((error: unknown) =>
+          this.log.error({ err: error }, 'attempts could not be recorded; they are repeated'),
+        );
     }
     // Reset in the same synchronous step as the last look at `ended`, so that no result is lost.
     this.recording = undefined;
+  }
+
+  /**
+   * Returns true if attempts have waited for their record for longer than `RECORDED_WITHIN_MS`. Nothing is claimed then:
+   * the claims of these deliveries end before their attempts are recorded, and would be claimed and sent again.
+   */
+  private isRecordingLate(): boolean {
+    const [oldest] = this.ended;
+    const since = Math.min(
+      this.recorder.recordingSince ?? Infinity,
+      oldest ? oldest.at + oldest.durationMs : Infinity,
+    );
+    return Date.now() - since > RECORDED_WITHIN_MS;
   }
 
   /**

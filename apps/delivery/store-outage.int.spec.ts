@@ -8,6 +8,9 @@ import {
   type Receiver,
 } from './testing/delivery-under-test.js';
 
+/** More than the number of attempts that are recorded together. */
+const MANY = 450;
+
 let delivery: DeliveryUnderTest;
 let receiver: Receiver;
 
@@ -21,25 +24,57 @@ afterAll(async () => {
   await delivery?.drop();
 });
 
-it('a waiting delivery is sent once while NATS cannot store its attempt, and the attempt is recorded after the outage', async () => {
-  receiver.answers.set('/', { status: 500 });
-  const watchId = await delivery.watch(`${receiver.url}/`);
-  const service = await delivery.start();
-  const { eventId } = await delivery.event(watchId);
-  await delivery.waiting(eventId, 1);
-  receiver.answers.delete('/');
-  const store = jest.spyOn(EventStore.prototype, 'publishAll').mockRejectedValue(new Outage('NATS', 'test'));
-  await until('four attempts to record have failed', async () => {
-    // Without this, the claim of the delivery would end only after 20 s.
+const requests = (path: string) => receiver.received.filter((one) => one.path === path).length;
+const refuseToStore = () =>
+  jest.spyOn(EventStore.prototype, 'publishAll').mockRejectedValue(new Outage('NATS', 'test'));
+
+describe('while NATS cannot store attempts', () => {
+  it('waiting deliveries are sent once, and their attempts are recorded after the outage, even if the claims have ended', async () => {
+    receiver.answers.set('/waiting', { status: 500 });
+    const watchId = await delivery.watch(`${receiver.url}/waiting`);
+    const service = await delivery.start();
+    const eventIds = await delivery.events(
+      watchId,
+      Array.from({ length: MANY }, () => ''),
+    );
+    const attempts = async () => {
+      const rows: { attempts: number }[] = await delivery.database.query(
+        'SELECT attempts FROM pending_deliveries WHERE watch_id = $1',
+        [watchId],
+      );
+      return rows.map((row) => row.attempts);
+    };
+    await until('the first attempts have failed', async () => {
+      const found = await attempts();
+      return found.length === MANY && found.every((one) => one === 1);
+    });
+    const sentBefore = requests('/waiting');
+    receiver.answers.delete('/waiting');
+    const store = refuseToStore();
     await delivery.makeDue();
-    return store.mock.calls.length >= 4;
+    await until('attempts wait for their record', () => store.mock.calls.length >= 14, 20_000);
+    // The claims would end only after 20 s.
+    await delivery.makeDue();
+    const sentMeanwhile = requests('/waiting');
+    await until('more attempts to record have failed', () => store.mock.calls.length >= 18);
+    expect(requests('/waiting')).toBe(sentMeanwhile);
+    store.mockRestore();
+    await until('all are delivered', async () => (await attempts()).length === 0, 30_000);
+    await service.stop();
+    expect(requests('/waiting') - sentBefore).toBe(MANY);
+    expect(new Set(eventIds).size).toBe(MANY);
+  }, 90_000);
+
+  it('events are sent once, and are acknowledged after the outage', async () => {
+    const watchId = await delivery.watch(`${receiver.url}/first`);
+    const service = await delivery.start();
+    const store = refuseToStore();
+    const events = [];
+    for (let n = 0; n < 3; n += 1) events.push(await delivery.event(watchId));
+    await until('attempts to record have failed', () => store.mock.calls.length >= 4);
+    store.mockRestore();
+    for (const { eventId } of events) await delivery.attempts(eventId, 1);
+    await service.stop();
+    expect(requests('/first')).toBe(3);
   });
-  store.mockRestore();
-  await until('the delivery has ended', async () => (await delivery.pending(eventId)) === undefined);
-  await service.stop();
-  expect(receiver.received.length).toBe(2);
-  expect((await delivery.attemptsOf(eventId)).map(({ number, delivered }) => [number, delivered])).toEqual([
-    [1, false],
-    [2, true],
-  ]);
 });

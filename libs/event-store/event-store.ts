@@ -17,6 +17,10 @@ const DEFAULT_MAX_PAYLOAD = 1024 * 1024;
 const HEADER_BYTES = 4096;
 const PUBLISH_ATTEMPTS = 3;
 const PUBLISH_PAUSE_MS = 250;
+/** Time limit of one fetch of messages, in ms. */
+const FETCH_MS = 5000;
+/** After this number of fetches without a message, the rest of the messages counts as unreadable. */
+const EMPTY_FETCHES = 3;
 
 /**
  * Another writer appended to the subject first, or the message id was stored before. Load the messages of the subject
@@ -167,19 +171,21 @@ export class EventStore {
       opt_start_time: since.toISOString(),
     });
     try {
-      const waiting = (await consumer.info()).num_pending;
       const found: T[] = [];
       let lastSeq = 0;
-      // One fetch can end before the server has looked through the whole stream.
-      for (let before = -1; found.length < waiting;) {
-        if (before === found.length) throw new Outage('NATS', `${subject} could not be read completely`);
-        before = found.length;
-        for await (const { seq, data, subject: its } of await consumer.fetch({
-          max_messages: waiting - found.length,
-        })) {
+      // One fetch can end before the server has looked through the whole stream, or because a purge has deleted messages
+      // meanwhile. So the server is asked again how many messages are left.
+      for (let empty = 0; lastSeq < last.seq;) {
+        const { num_pending: left } = await consumer.info();
+        if (left === 0) break;
+        const before = found.length;
+        const messages = await consumer.fetch({ max_messages: left, expires: FETCH_MS });
+        for await (const { seq, data, subject: its } of messages) {
           found.push(pick({ seq, data, subject: its }));
           lastSeq = seq;
         }
+        empty = found.length === before ? empty + 1 : 0;
+        if (empty === EMPTY_FETCHES) throw new Outage('NATS', `${subject} could not be read completely`);
       }
       // In a cluster, any server can serve the consumer, also one that lacks the last messages.
       if (lastSeq < last.seq && (await this.at(stream, last.seq)))

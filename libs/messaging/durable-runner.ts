@@ -131,7 +131,7 @@ class DurableLoop implements RunningDurable {
       if (part.length === 1 && first) return [this.afterFailure(first, error)];
       // Each message that is tried alone repeats what the handler does outside the stores, for example requests to
       // webhooks. This is useless while a store cannot answer.
-      if (isOutage(error) && part.every((message) => message.info.deliveryCount < ALONE_AFTER_DELIVERIES)) {
+      if (isOutage(error) && part.every(isNew)) {
         this.log.warn(
           { err: error, messages: part.length },
           'a store cannot answer; the messages are delivered again',
@@ -149,8 +149,8 @@ class DurableLoop implements RunningDurable {
     this.supply.keep(message);
     const settled = outcome
       .catch((error: unknown) =>
-        // Another message of the batch can be at fault, but not if a store cannot answer.
-        this.stopping || this.alone.has(message) || isOutage(error)
+        // Another message of the batch can be at fault, but hardly if a store cannot answer.
+        this.stopping || this.alone.has(message) || (isOutage(error) && isNew(message))
           ? this.afterFailure(message, error)
           : this.outcomeAlone(message),
       )
@@ -243,4 +243,9 @@ class DurableLoop implements RunningDurable {
 /** Returns the pause before the next delivery of a message that has failed, in ms. */
 function pauseAfter({ info }: JsMsg): number {
   return Math.min(30_000, 250 * 2 ** Math.min(info.deliveryCount, 7));
+}
+
+/** Returns whether the message has been delivered less than `ALONE_AFTER_DELIVERIES` times. */
+function isNew({ info }: JsMsg): boolean {
+  return info.deliveryCount < ALONE_AFTER_DELIVERIES;
 }

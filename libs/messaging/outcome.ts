@@ -32,7 +32,12 @@ export function markFailed(messages: readonly Handled[]): void {
 
 /** Returns true if it is possible that the message was handled before, wholly or in part. */
 export function wasHandledBefore(message: Handled): boolean {
-  return message.redelivered || failed.has(message) || message.headers?.has(RETRIED_HEADER) === true;
+  return message.redelivered || failed.has(message) || isCopy(message);
+}
+
+/** Returns true if the message is a copy of a parked message: the original was possibly stored long before. */
+export function isCopy({ headers }: Pick<Handled, 'headers'>): boolean {
+  return headers?.has(RETRIED_HEADER) === true;
 }
 
 export const done: Outcome = { kind: 'done' };

@@ -25,6 +25,15 @@ interface Row {
 }
 
 const IS_TURN = 't.keyword_id = n.keyword_id AND t.channel_id = n.channel_id AND t.mode = n.mode';
+/**
+ * Begins an update of the turns in $1: locks their rows in the same order as `sync`, so that two updates cannot deadlock.
+ * The condition makes Postgres run this part before the update.
+ */
+const LOCKED = `WITH locked AS MATERIALIZED (
+  SELECT 1 FROM digest_turns WHERE (keyword_id, channel_id, mode) IN (
+    SELECT keyword_id, channel_id, mode FROM jsonb_to_recordset($1) AS n (keyword_id uuid, channel_id uuid, mode text))
+  ORDER BY keyword_id, channel_id, mode FOR UPDATE)`;
+const IS_LOCKED = '(SELECT count(*) FROM locked) > 0';
 
 /**
  * Creates and deletes turns, so that they agree with the channels of the keywords. The first digest of a new channel
@@ -156,9 +165,9 @@ export async function updateTimeZones(database: Database, now: number): Promise<
     );
   if (rows.length === 0) return;
   await database.query(
-    `UPDATE digest_turns t SET timezone = n.timezone, due_at = n.due_at
+    `${LOCKED} UPDATE digest_turns t SET timezone = n.timezone, due_at = n.due_at
      FROM jsonb_to_recordset($1) AS n (keyword_id uuid, channel_id uuid, mode text, timezone text, due_at timestamptz)
-     WHERE ${IS_TURN}`,
+     WHERE ${IS_LOCKED} AND ${IS_TURN}`,
     [JSON.stringify(rows.map((row) => ({ ...row, due_at: new Date(nextDue(row.mode, row.timezone, now)) })))],
   );
 }
@@ -206,8 +215,9 @@ export async function postponeTurns(
 ): Promise<void> {
   if (turns.length === 0) return;
   await database.query(
-    `UPDATE digest_turns t SET claimed_until = $2
-     FROM jsonb_to_recordset($1) AS n (keyword_id uuid, channel_id uuid, mode text) WHERE ${IS_TURN}`,
+    `${LOCKED} UPDATE digest_turns t SET claimed_until = $2
+     FROM jsonb_to_recordset($1) AS n (keyword_id uuid, channel_id uuid, mode text)
+     WHERE ${IS_LOCKED} AND ${IS_TURN}`,
     [
       JSON.stringify(
         turns.map(({ keywordId, channelId, mode }) => ({
@@ -221,19 +231,15 @@ export async function postponeTurns(
   );
 }
 
-/** Stores turns and ends their claims. Locks the rows in the same order as `sync`, so that the two cannot deadlock. */
+/** Stores turns and ends their claims. */
 export async function saveTurns(database: Database, turns: readonly DigestTurn[]): Promise<void> {
   if (turns.length === 0) return;
   await database.query(
-    `WITH locked AS MATERIALIZED (
-       SELECT 1 FROM digest_turns t WHERE (keyword_id, channel_id, mode) IN (
-         SELECT keyword_id, channel_id, mode FROM jsonb_to_recordset($1) AS n (keyword_id uuid, channel_id uuid, mode text))
-       ORDER BY keyword_id, channel_id, mode FOR UPDATE)
-     UPDATE digest_turns t SET timezone = n.timezone, period_from = n.period_from, after_seq = n.after_seq, digest_seq = n.digest_seq,
+    `${LOCKED} UPDATE digest_turns t SET timezone = n.timezone, period_from = n.period_from, after_seq = n.after_seq, digest_seq = n.digest_seq,
        due_at = n.due_at, claimed_until = '-infinity'
      FROM jsonb_to_recordset($1) AS n (keyword_id uuid, channel_id uuid, mode text, timezone text, period_from timestamptz,
        after_seq bigint, digest_seq bigint, due_at timestamptz)
-     WHERE (SELECT count(*) FROM locked) > 0 AND ${IS_TURN}`,
+     WHERE ${IS_LOCKED} AND ${IS_TURN}`,
     [
       JSON.stringify(
         turns.map((turn) => ({

@@ -1,7 +1,10 @@
 import type { EventStore } from '#event-store';
 import type { Database } from '#postgres';
+import { createLogger } from '#telemetry';
 import { AttemptRecorder, type ChannelFaults } from './attempt-recorder.js';
 import type { AttemptResult } from './delivery.js';
+
+const log = createLogger('spec', 'silent');
 
 /** Returns an attempt that a stop of the process interrupted. */
 const interrupted = (pending: boolean): AttemptResult => ({
@@ -29,7 +32,7 @@ const interrupted = (pending: boolean): AttemptResult => ({
 
 it('attempts that a shutdown interrupted are not recorded, and cause an error if one of them has no row for a retry', async () => {
   // There are no stores, so every write fails.
-  const recorder = new AttemptRecorder({} as Database, {} as EventStore, {} as ChannelFaults);
+  const recorder = new AttemptRecorder({} as Database, {} as EventStore, {} as ChannelFaults, log);
   recorder.close();
   await recorder.record([]);
   await recorder.record([interrupted(true)]);

@@ -1,7 +1,9 @@
-import type { EventStore } from '#event-store';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { EventStore, Unstored } from '#event-store';
 import { failpoint } from '#kernel';
+import { isOutage } from '#outages';
 import type { Database, Tx } from '#postgres';
-import { metrics } from '#telemetry';
+import { metrics, type Logger } from '#telemetry';
 import { nextAttemptAt, postponed } from '../domain/retry-schedule.js';
 import { attemptMessages, disabledMessage, type Recorded } from './attempt-messages.js';
 import { DISABLED } from './claims.js';
@@ -35,23 +37,51 @@ export interface ChannelFaults {
   failing(delivery: Delivery, reason: string, failures: number, statusCode: number): Promise<boolean>;
 }
 
-/** Records attempts in batches: publishes the facts to ATTEMPTS, and updates the tables. */
+/** Pause before attempts are published again after an outage of NATS, in ms. */
+const PAUSE_MS = 500;
+
+/**
+ * Records attempts in batches: publishes the facts to ATTEMPTS, and updates the tables. During an outage of NATS, a batch
+ * waits until it is published, because the requests of an attempt that is not recorded would be made again.
+ */
 export class AttemptRecorder {
-  private closed = false;
+  private readonly stopping = new AbortController();
+  /** The batches that are being recorded, and when each began, in ms. The oldest comes first. */
+  private readonly running = new Map<readonly AttemptResult[], number>();
 
   constructor(
     private readonly database: Database,
     private readonly store: EventStore,
     private readonly channels: ChannelFaults,
+    private readonly log: Logger,
   ) {}
 
+  /** When the oldest batch that is still being recorded began, in ms; undefined if there is none. */
+  get recordingSince(): number | undefined {
+    const [since] = this.running.values();
+    return since;
+  }
+
   /**
-   * Records the results of attempts.
+   * Records the results of attempts. Waits as long as NATS cannot store them.
    * @param alongside further writes of the same transaction
    * @throws Error if the recorder is closed, and either `alongside` is given or an attempt has no row in
-   * `pending_deliveries`: the stream must deliver the event again; Outage as `EventStore.publishAll` does
+   * `pending_deliveries`: the stream must deliver the event again; Outage as `EventStore.publishAll` does, if the
+   * recorder is closed during an outage
    */
   async record(results: readonly AttemptResult[], alongside?: (tx: Tx) => Promise<void>): Promise<void> {
+    this.running.set(results, Date.now());
+    try {
+      await this.recordNow(results, alongside);
+    } finally {
+      this.running.delete(results);
+    }
+  }
+
+  private async recordNow(
+    results: readonly AttemptResult[],
+    alongside?: (tx: Tx) => Promise<void>,
+  ): Promise<void> {
     if (this.closed && (alongside || !results.every(({ delivery }) => delivery.pending)))
       throw new Error('attempts were interrupted by the stop; they are repeated');
     if (this.closed || (results.length === 0 && !alongside)) return;
@@ -66,7 +96,7 @@ export class AttemptRecorder {
     // Endpoints are paused before the rows of the next attempts are written, because the next attempts can be due
     // immediately.
     await pauseEndpoints(this.database.manager, results);
-    await this.store.publishAll(attemptMessages(recorded, ({ attempts }) => attempts + 1));
+    await this.publish(attemptMessages(recorded, ({ attempts }) => attempts + 1));
     await this.follow(recorded, alongside);
     countOutcomes(recorded);
     await this.disableFailing(results);
@@ -90,7 +120,24 @@ export class AttemptRecorder {
 
   /** Makes `record` record nothing from now on, so that interrupted attempts stay pending. */
   close(): void {
-    this.closed = true;
+    this.stopping.abort();
+  }
+
+  private get closed(): boolean {
+    return this.stopping.signal.aborted;
+  }
+
+  private async publish(messages: readonly Unstored[]): Promise<void> {
+    for (;;) {
+      try {
+        return await this.store.publishAll(messages);
+      } catch (error) {
+        if (!isOutage(error) || this.closed) throw error;
+        this.log.warn({ err: error }, 'attempts could not be recorded; Earshot tries to record them again');
+        await wait(PAUSE_MS, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+        if (this.closed) throw error;
+      }
+    }
   }
 
   /**

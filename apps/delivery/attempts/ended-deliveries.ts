@@ -3,10 +3,12 @@ import { attemptsIn } from '#contracts';
 import type { EventStore } from '#event-store';
 import { subjectOf } from '#messaging';
 import type { ReadEvent } from '../wire/pushed-event.reader.js';
-import { keyOf, type Place, type TargetKind } from './delivery.js';
+import { keyOf, type TargetKind } from './delivery.js';
 
 /** Maximum number of watches that are read at the same time. */
 const AT_ONCE = 16;
+/** The maximum difference between the clocks of the servers that store EVENTS and ATTEMPTS. */
+const CLOCKS_APART_MS = 60_000;
 
 /**
  * Returns the keys (`keyOf`) of the deliveries of these events that have ended: the target has the event, or the delivery
@@ -14,15 +16,15 @@ const AT_ONCE = 16;
  */
 export async function endedOf(
   store: EventStore,
-  events: readonly (Place & { event: ReadEvent })[],
+  events: readonly { event: ReadEvent; handledSince?: number | undefined }[],
 ): Promise<ReadonlySet<string>> {
   const since = new Map<string, number>();
-  for (const { event, storedAt } of events) {
+  for (const { event, handledSince = 0 } of events) {
     const subject = subjectOf('ATTEMPTS', event.accountId, event.watchId);
-    since.set(subject, Math.min(storedAt, since.get(subject) ?? Infinity));
+    since.set(subject, Math.min(handledSince, since.get(subject) ?? Infinity));
   }
   const read = ([subject, at]: [string, number]) =>
-    store.readSince('ATTEMPTS', subject, new Date(at), endedIn);
+    store.readSince('ATTEMPTS', subject, new Date(Math.max(0, at - CLOCKS_APART_MS)), endedIn);
   const found = await new PQueue({ concurrency: AT_ONCE }).addAll([...since].map((one) => () => read(one)));
   return new Set(found.flat(2));
 }

@@ -1,9 +1,10 @@
 import { newId } from '#kernel';
-import { metricsText } from '#telemetry';
+import { createLogger, metricsText } from '#telemetry';
 import { openDelivery, type DeliveryUnderTest } from '../testing/delivery-under-test.js';
 import { AttemptRecorder, type ChannelFaults } from './attempt-recorder.js';
 import type { AttemptResult } from './delivery.js';
 
+const log = createLogger('spec', 'silent');
 let delivery: DeliveryUnderTest;
 
 beforeAll(async () => (delivery = await openDelivery()));
@@ -37,7 +38,7 @@ it.each([
   ['counts as working if it has also accepted a delivery of the same batch', [false, true], null, 0],
   ['counts as failing if it has accepted no delivery of the batch', [false, false], expect.any(Date), 2],
 ])('a healthy endpoint that refuses a delivery %s', async (_, outcomes, failingSince, failures) => {
-  const recorder = new AttemptRecorder(delivery.database, delivery.store, {} as ChannelFaults);
+  const recorder = new AttemptRecorder(delivery.database, delivery.store, {} as ChannelFaults, log);
   const endpoint = `http://receiver.example.org/${newId()}`;
   const other = 'http://other.example.org/';
   await recorder.record([...outcomes.map((delivered) => attempt(endpoint, delivered)), attempt(other, true)]);
@@ -49,7 +50,7 @@ it.each([
 });
 
 it('a delivery that is not attempted counts as unsent, and not as given up', async () => {
-  const recorder = new AttemptRecorder(delivery.database, delivery.store, {} as ChannelFaults);
+  const recorder = new AttemptRecorder(delivery.database, delivery.store, {} as ChannelFaults, log);
   // Other specs of the same process also count, so the test compares with the counts before.
   const counted = async (outcome: string) =>
     (await metricsText())

@@ -18,8 +18,10 @@ import { addressKey, Targets, type Webhook } from './targets.js';
 export interface CausedEvent extends Place {
   event: ReadEvent;
   cause: string | undefined;
-  /** True if it is possible that the event was handled before, wholly or in part. */
-  isRepeated: boolean;
+  /**
+   * Since when attempts of the event were possibly recorded, in ms; undefined if the event was not handled before.
+   */
+  handledSince: number | undefined;
 }
 
 /** The deliveries of a batch of events. */
@@ -57,7 +59,7 @@ export class FirstDeliveries {
    * their attempts.
    */
   async of(events: readonly CausedEvent[]): Promise<NewDeliveries> {
-    const repeated = events.filter(({ isRepeated }) => isRepeated);
+    const repeated = events.filter(({ handledSince }) => handledSince !== undefined);
     const [toWebhooks, toChannels, known] = await Promise.all([
       this.toWebhooks(events),
       this.toChannels(events),

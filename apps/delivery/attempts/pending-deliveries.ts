@@ -222,10 +222,12 @@ async function claimRows(
          AND ($4 OR e.endpoint NOT LIKE 'channel:%' OR NOT EXISTS (
            SELECT 1 FROM pending_deliveries c
            WHERE c.by_mail = $4 AND c.account_id = e.account_id AND c.endpoint = e.endpoint AND c.attempts = 0
-             AND c.due_at > statement_timestamp() AND c.due_at <= statement_timestamp() + make_interval(secs => $2)))
+             AND c.due_at > statement_timestamp() AND c.due_at <= statement_timestamp() + make_interval(secs => 2 * $2)
+             -- A message that waits for its turn is not claimed. Its turn comes later if the clock of NATS is ahead.
+             AND c.due_at <> coalesce(c.event_stored_at, c.first_at)))
        LIMIT $5),
      k AS MATERIALIZED (SELECT d.*, row_number() OVER () AS n FROM d)
-     UPDATE pending_deliveries p SET due_at = statement_timestamp() + make_interval(secs => $2)
+     UPDATE pending_deliveries p SET due_at = clock_timestamp() + make_interval(secs => $2)
      FROM k WHERE ${SAME_KEY} RETURNING ${COLUMNS}, p.body, p.attempts, k.n`,
     [perEndpoint, CLAIM_SECONDS, except, byMail, max, after?.accountId ?? FIRST, after?.endpoint ?? ''],
   );

@@ -109,6 +109,14 @@ describe('the messages that wait for a channel', () => {
     );
   });
 
+  it('are claimed although later messages are not due yet because the clock of NATS is ahead', async () => {
+    const now = Date.now();
+    const [due, later] = [messageOf(1, now - 1000), messageOf(2, now + 5000)];
+    await replica().handle([due, later]);
+    const claimed = await claimPending(delivery.database, { byMail: false, perEndpoint: 10, max: 100 });
+    expect(claimed.map(({ eventId }) => eventId)).toEqual([due.eventId]);
+  });
+
   it('have the 48 hours of the retry schedule from the time when delivery gets their events, not from the time of the events', async () => {
     const now = Date.now();
     await replica().handle([messageOf(1, now - 49 * 3_600_000)]);

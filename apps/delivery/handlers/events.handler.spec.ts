@@ -35,7 +35,9 @@ const queues = new EndpointQueues(({ eventId }, callback) => {
 const repeatedIds: string[] = [];
 const first = {
   of: (events: readonly CausedEvent[]) => {
-    repeatedIds.push(...events.filter((one) => one.isRepeated).map(({ event }) => event.eventId));
+    repeatedIds.push(
+      ...events.filter((one) => one.handledSince !== undefined).map(({ event }) => event.eventId),
+    );
     return Promise.resolve({
       deliveries: events.map(({ event }) => deliveryOf(event.eventId)),
       paced: [],

@@ -1,7 +1,7 @@
 import type { JsMsg } from '@nats-io/jetstream';
 import { Controller, Inject } from '@nestjs/common';
 import { within } from '#kernel';
-import { done, later, wasHandledBefore, type Later, type Outcome } from '#messaging';
+import { done, isCopy, later, wasHandledBefore, type Later, type Outcome } from '#messaging';
 import { DATABASE, LOG } from '#platform';
 import type { Database } from '#postgres';
 import { causeOf, type Logger } from '#telemetry';
@@ -62,7 +62,7 @@ export class EventsHandler {
       cause: causeOf(message),
       seq: message.seq,
       storedAt: message.time.getTime(),
-      isRepeated: wasHandledBefore(message),
+      handledSince: handledSince(message),
     }));
     const delivered = events.filter(({ event }) => mayBeDelivered(event));
     if (delivered.length === 0) return batch.map(() => done);
@@ -158,4 +158,10 @@ export class EventsHandler {
  */
 function mayBeDelivered({ push, ruleWebhook, notifyChannelIds, notifyKeywordChannels }: ReadEvent): boolean {
   return push || ruleWebhook || notifyKeywordChannels || notifyChannelIds.length > 0;
+}
+
+/** Returns since when attempts of an event were possibly recorded, in ms; undefined for an event that is new. */
+function handledSince(message: EventMessage): number | undefined {
+  if (!wasHandledBefore(message)) return undefined;
+  return isCopy(message) ? 0 : message.time.getTime();
 }

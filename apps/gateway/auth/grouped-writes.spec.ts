@@ -60,6 +60,25 @@ describe('grouped writes', () => {
     expect(begun).toEqual([[1], [2]]);
   });
 
+  it('wait if two writes hang already, so that other requests keep their connections', async () => {
+    jest.useFakeTimers(fakeOnly('setTimeout', 'clearTimeout'));
+    const { writes, begun, end } = heldWrites();
+    for (const value of [1, 2, 3, 4]) {
+      void writes.add(value);
+      await nextTurn();
+      jest.advanceTimersByTime(2000);
+      await nextTurn();
+    }
+    expect(begun).toEqual([[1], [2], [3]]);
+    await end();
+    await nextTurn();
+    expect(begun).toEqual([[1], [2], [3]]);
+    await end();
+    await end();
+    await nextTurn();
+    expect(begun).toEqual([[1], [2], [3], [4]]);
+  });
+
   it('write the values of a failed group alone, so that only the faulty value is rejected', async () => {
     const fault = new Error('cannot be stored');
     const { writes, begun, end } = heldWrites((values) => (values.includes(3) ? fault : undefined));

@@ -6,6 +6,8 @@ import { isOutage } from '#outages';
 const MAX_VALUES = 100;
 /** The next write does not wait longer than this, in ms, because a connection to Postgres can hang for minutes. */
 const MAX_WAIT_MS = 2000;
+/** Maximum number of writes that hang. The next write then waits, so that connections are left for other requests. */
+const MAX_HANGING = 2;
 
 interface Waiting<T> {
   value: T;
@@ -20,6 +22,7 @@ interface Waiting<T> {
 export class GroupedWrites<T> {
   private readonly waiting: Waiting<T>[] = [];
   private readonly writes = new PQueue({ concurrency: 1 });
+  private hanging = 0;
 
   /** @param write stores all the values or none of them */
   constructor(private readonly write: (values: readonly T[]) => Promise<unknown>) {}
@@ -28,8 +31,16 @@ export class GroupedWrites<T> {
   add(value: T): Promise<void> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ value, resolve, reject });
-      void this.writes.add(() => within(MAX_WAIT_MS, this.writeWaiting()));
+      void this.writes.add(() => this.writeInTurn());
     });
+  }
+
+  private async writeInTurn(): Promise<void> {
+    const write = this.writeWaiting();
+    if (this.hanging === MAX_HANGING) return write;
+    if (await within(MAX_WAIT_MS, write)) return;
+    this.hanging += 1;
+    void write.finally(() => (this.hanging -= 1));
   }
 
   private async writeWaiting(): Promise<void> {
