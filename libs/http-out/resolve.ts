@@ -46,10 +46,11 @@ export function createResolve({
   return async (hostname) => {
     const own = (await hosts()).get(hostname.toLowerCase());
     if (own) return own;
-    // Each resolver reads the present configuration of the system.
-    const resolver = new Resolver({ timeout: timeoutMs, tries: TRIES });
-    if (nameServers) resolver.setServers(nameServers);
     for (const name of candidatesOf(hostname, await searchRules())) {
+      // Each resolver reads the present configuration of the system. A resolver waits only briefly after fast answers, and
+      // the answers for the search domains of a cluster are much faster than those of the internet.
+      const resolver = new Resolver({ timeout: timeoutMs, tries: TRIES });
+      if (nameServers) resolver.setServers(nameServers);
       const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
       const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
       // The name after a silent one can belong to somebody else, who must not get the requests during an outage.

@@ -5,7 +5,7 @@ import { CONNECT_TIMEOUT_MS } from './connect-timeout.js';
 /** Returns the addresses of a host name, and no addresses for an unknown name. Rejects if it gets no answer. */
 export type SystemLookup = (hostname: string) => Promise<readonly string[]>;
 
-/** Maximum number of names that wait because the operating system has not known them before. */
+/** Maximum number of waiting names that the operating system has not known before. */
 export const MAX_WAITING = 100;
 /** How long a name is unknown without a new lookup. Afterwards, a machine that was started gets its requests. */
 export const UNKNOWN_MS = 60_000;
