@@ -55,6 +55,6 @@ program
  */
 function endAfterOutput(): void {
   process.stdout.write('', (error) => {
-    if (!error) process.exit();
+    if (!error) process.stderr.write('', () => process.exit());
   });
 }
