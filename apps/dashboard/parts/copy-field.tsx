@@ -1,4 +1,5 @@
 import { ActionIcon, TextInput, Tooltip } from '@mantine/core';
+import { useTimeout } from '@mantine/hooks';
 import { Check, Copy } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { notify } from './notify.js';
@@ -14,15 +15,17 @@ export function CopyField({
   description?: string;
 }) {
   const [isCopied, setCopied] = useState(false);
+  const reset = useTimeout(() => setCopied(false), 1500);
   const field = useRef<HTMLInputElement>(null);
   const copy = async () => {
     try {
       // Over plain HTTP, `navigator.clipboard` exists only at a loopback address.
       await navigator.clipboard.writeText(value);
       setCopied(true);
+      reset.start();
     } catch {
       field.current?.select();
-      notify('The browser does not let this page copy. The text is selected: copy it with Ctrl+C.');
+      notify('The browser does not let this page copy. The text is selected: copy it now.');
     }
   };
   return (

@@ -1,6 +1,7 @@
 import { Anchor, Skeleton, Stack, Text, Title } from '@mantine/core';
 import type { LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { errorText } from './error-text.js';
 import { Problem } from './problem.js';
 import { Time } from './time.js';
 
@@ -64,7 +65,7 @@ export function Loaded<T>({ query, loading = <LoadingRows />, children }: Loaded
       <>
         {query.isRefetchError && query.dataUpdatedAt !== undefined && (
           <Text size="sm" c="red" role="alert" mb="xs">
-            Earshot does not answer. Shown is the state of{' '}
+            {errorText(query.error).message} This is the state of{' '}
             <Time at={new Date(query.dataUpdatedAt).toISOString()} />.{' '}
             <Anchor component="button" type="button" size="sm" onClick={() => void query.refetch()}>
               Try again

@@ -1,7 +1,7 @@
 import { Badge, Button, Group, Loader, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { BellPlus, SearchX } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Link } from 'react-router';
 import type { AnswerOf } from '../../../../clients/typescript/src/index.js';
 import { api } from '../../api/client.js';
@@ -81,14 +81,17 @@ function keywordFrom({ question, sources }: Explore): string {
 const PAGE = 50;
 /** The items arrive in the list a moment after the run has ended. */
 const ITEMS_POLL_MS = 1000;
-/** After this time, the list counts as complete: the run can count an item that is in the list of another run. */
+/** After this time, the list is shown as it is: its items can be older than the 90 days for which they are kept. */
 const ITEMS_WITHIN_MS = 15_000;
 
 function Items({ explore: { id, question, status, sources } }: { explore: Explore }) {
   const found = sources.reduce((sum, { items }) => sum + items, 0);
-  const [since] = useState(() => Date.now());
-  const isComplete = (rows: readonly Mention[]) =>
-    rows.length >= Math.min(found, PAGE) || Date.now() > since + ITEMS_WITHIN_MS;
+  const [isOverdue, setOverdue] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setOverdue(true), ITEMS_WITHIN_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  const isComplete = (rows: readonly Mention[]) => rows.length >= Math.min(found, PAGE) || isOverdue;
   const query = usePages(
     ['/v1/explore', id, 'items'],
     (page, signal) =>

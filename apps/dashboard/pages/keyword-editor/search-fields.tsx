@@ -137,11 +137,18 @@ const text = <T extends { value?: unknown }>(props: T) => ({ ...props, value: (p
 function useFilter(path: string, name: string) {
   const form = useDraft();
   const { value, onChange } = form.getInputProps(`${path}.filters`) as {
-    value: Record<string, unknown> | undefined;
+    value: Record<string, unknown> | string | undefined;
     onChange: (value: Record<string, unknown>) => void;
   };
   const error = form.errors[`${path}.filters.${name}`] ?? form.errors[`${path}.filters`];
-  return { value: value?.[name], error, set: (next: unknown) => onChange({ ...value, [name]: next }) };
+  // A text is JSON that the member has not finished (`OtherFilters`). It has no parts that could be changed.
+  const filters = typeof value === 'string' ? undefined : (value ?? {});
+  return {
+    value: filters?.[name],
+    error,
+    disabled: filters === undefined,
+    set: (next: unknown) => filters && onChange({ ...filters, [name]: next }),
+  };
 }
 
 function FilterList({
@@ -159,7 +166,7 @@ function FilterList({
   placeholder: string;
   splitChars: string[];
 }) {
-  const { value, error, set } = useFilter(path, name);
+  const { value, error, disabled, set } = useFilter(path, name);
   const values = Array.isArray(value) ? value.map(String) : [];
   return (
     <TagsInput
@@ -170,13 +177,14 @@ function FilterList({
       acceptValueOnBlur
       value={values}
       error={error}
+      disabled={disabled}
       onChange={set}
     />
   );
 }
 
 function FilterText({ path, name, label }: { path: string; name: string; label: string }) {
-  const { value, error, set } = useFilter(path, name);
+  const { value, error, disabled, set } = useFilter(path, name);
   return (
     <Textarea
       label={label}
@@ -185,6 +193,7 @@ function FilterText({ path, name, label }: { path: string; name: string; label: 
       maxLength={1000}
       value={String(value ?? '')}
       error={error}
+      disabled={disabled}
       onChange={({ currentTarget }) => set(currentTarget.value)}
     />
   );

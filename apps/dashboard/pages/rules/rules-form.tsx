@@ -54,7 +54,8 @@ export function RulesForm({
       }),
     [keyword, agentFields],
   );
-  const isChanged = JSON.stringify(draft()) !== stored;
+  const [saved, setSaved] = useState(stored);
+  const isChanged = ![stored, saved].includes(JSON.stringify(draft()));
   useUnsavedWarning(() => isChanged);
   const isComplete = () => {
     setTried(true);
@@ -62,7 +63,9 @@ export function RulesForm({
   };
   const save = useMutation({
     mutationFn: () => api.patch('/v1/keywords/{id}', { path: { id: keyword.id }, body: draft() as never }),
-    onSuccess: async () => {
+    onMutate: () => JSON.stringify(draft()),
+    onSuccess: async (_answer, _nothing, sent) => {
+      setSaved(sent);
       setRefused(new Map());
       setTried(false);
       notify('The rules were saved');

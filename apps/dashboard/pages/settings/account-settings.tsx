@@ -71,20 +71,25 @@ function AccountForm({ account }: { account: Account }) {
       <form onSubmit={form.onSubmit(() => save.mutate())}>
         <Stack>
           <SimpleGrid cols={{ base: 1, sm: 3 }}>
-            <TextInput label="Name" maxLength={80} disabled={!isOwner} {...form.getInputProps('name')} />
+            <TextInput
+              label="Name"
+              maxLength={80}
+              disabled={!isOwner || save.isPending}
+              {...form.getInputProps('name')}
+            />
             <Select
               label="Time zone"
               description="The times of digests are in this time zone"
               searchable
               allowDeselect={false}
-              disabled={!isOwner}
+              disabled={!isOwner || save.isPending}
               data={timeZones(account.timezone)}
               {...form.getInputProps('timezone')}
             />
             <NativeSelect
               label="Signatures of webhooks"
               description="Legacy: the HMAC of the body alone"
-              disabled={!isOwner}
+              disabled={!isOwner || save.isPending}
               data={['v1', 'legacy'].map((value) => ({ value, label: words(value) }))}
               {...form.getInputProps('signatureVersion')}
             />

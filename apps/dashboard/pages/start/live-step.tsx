@@ -25,7 +25,8 @@ export default function LiveStep({ keywordId }: { keywordId: string }) {
   const results = useQuery({
     queryKey: ['/v1/keywords', keywordId, 'results', 'first'],
     queryFn: ({ signal }) => api.get('/v1/keywords/{id}/results', { path, query: { limit: 200 }, signal }),
-    refetchInterval: ({ state }) => (state.dataUpdateCount < QUICK_POLLS ? POLL_MS : LATER_POLL_MS),
+    refetchInterval: ({ state }) =>
+      state.dataUpdateCount + state.errorUpdateCount < QUICK_POLLS ? POLL_MS : LATER_POLL_MS,
   });
   const found = results.data?.data.length ?? 0;
   return (
@@ -92,4 +93,6 @@ export default function LiveStep({ keywordId }: { keywordId: string }) {
 
 /** Returns true if each search of the keyword had its first check. */
 const isChecked = (keyword: { watches: readonly { lastCheckedAt: string | null }[] } | undefined) =>
-  keyword?.watches.every(({ lastCheckedAt }) => lastCheckedAt !== null) ?? false;
+  keyword !== undefined &&
+  keyword.watches.length > 0 &&
+  keyword.watches.every(({ lastCheckedAt }) => lastCheckedAt !== null);

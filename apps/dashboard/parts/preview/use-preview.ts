@@ -14,10 +14,10 @@ export const MAX_TERMS = 5;
 /** Maximum number of feeds of a preview. */
 const MAX_FEEDS = 20;
 const LIMIT = 25;
-const POLL_MS = 800;
+const POLL_MS = 1000;
 const ITEMS_SHOWN = 200;
-/** Maximum number of reads of the items, because the run can count an item that is in the list of another run. */
-const MAX_READS = 20;
+/** Maximum number of reads of the items. */
+const MAX_READS = 15;
 
 /** Returns the state of a preview: first the price, then the run, then the items. */
 export function usePreview({ terms, sources, feedUrls }: PreviewQuestion) {
@@ -59,7 +59,8 @@ export function usePreview({ terms, sources, feedUrls }: PreviewQuestion) {
     enabled: isOver(run.data?.status),
     // The items arrive in the list a moment after the run has ended.
     refetchInterval: ({ state }) =>
-      (state.data?.data.length ?? 0) < Math.min(found, ITEMS_SHOWN) && state.dataUpdateCount < MAX_READS
+      (state.data?.data.length ?? 0) < Math.min(found, ITEMS_SHOWN) &&
+      state.dataUpdateCount + state.errorUpdateCount < MAX_READS
         ? POLL_MS
         : false,
   });
