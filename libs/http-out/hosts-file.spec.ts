@@ -25,19 +25,16 @@ describe('a hosts file', () => {
   it('with 200,000 names is read completely, and other work runs meanwhile', async () => {
     const names = Array.from({ length: 200_000 }, (_, n) => `host-${n}.blocked.example`);
     await writeFile(path, names.map((name) => `0.0.0.0 ${name}\n`).join(''));
-    const begun = performance.now();
-    let longest = 0;
-    let last = begun;
+    let turns = 0;
     const turn = (): void => {
-      longest = Math.max(longest, performance.now() - last);
-      last = performance.now();
+      turns += 1;
       next = setImmediate(turn);
     };
     let next = setImmediate(turn);
     const hosts = await readHosts(path);
-    turn();
     clearImmediate(next);
-    expect(longest).toBeLessThan((last - begun) / 2);
+    // The file has about 100 parts.
+    expect(turns).toBeGreaterThan(20);
     expect(names.filter((name) => hosts.get(name)?.join() !== '0.0.0.0')).toEqual([]);
   });
 
