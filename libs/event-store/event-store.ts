@@ -17,6 +17,8 @@ const DEFAULT_MAX_PAYLOAD = 1024 * 1024;
 const HEADER_BYTES = 4096;
 const PUBLISH_ATTEMPTS = 3;
 const PUBLISH_PAUSE_MS = 250;
+/** The maximum difference between the clocks of two machines, in ms. */
+const CLOCKS_APART_MS = 60_000;
 /** Time limit of one fetch of messages, in ms. */
 const FETCH_MS = 5000;
 /** After this number of fetches without a message, the rest of the messages counts as unreadable. */
@@ -152,8 +154,9 @@ export class EventStore {
   }
 
   /**
-   * Reads the messages of one subject that the server has stored at or after an instant, oldest first. The duration of
-   * the call grows with the number of messages that the whole stream has stored since then.
+   * Reads the messages of one subject that the server has stored at or after an instant, oldest first, and those of the
+   * minute before. The duration of the call grows with the number of messages that the whole stream has stored since then.
+   * @param since by the clock of another process or server, which can be up to a minute ahead
    * @param pick returns what the caller needs of a message, so that the messages themselves do not stay in memory
    * @throws Outage if the server stops delivering messages before the last one
    */
@@ -163,12 +166,13 @@ export class EventStore {
     since: Date,
     pick: (message: Stored) => T,
   ): Promise<T[]> {
+    const from = new Date(Math.max(0, since.getTime() - CLOCKS_APART_MS));
     const last = await this.get(stream, { last_by_subj: subject });
-    if (!last || last.time < since) return [];
+    if (!last || last.time < from) return [];
     const consumer = await this.bus.js.consumers.get(stream, {
       filter_subjects: subject,
       deliver_policy: DeliverPolicy.StartTime,
-      opt_start_time: since.toISOString(),
+      opt_start_time: from.toISOString(),
     });
     try {
       const found: T[] = [];

@@ -3,9 +3,6 @@ import { EventCostSchema, type Event } from '#contracts';
 import type { EventStore } from '#event-store';
 import { subjectOf } from '#messaging';
 
-/** The maximum difference between the clock of the process that made an event and the clock of NATS. */
-const CLOCKS_APART_MS = 60_000;
-
 /**
  * Returns the ids of the watch's events that EVENTS has received since an instant (ISO 8601). If NATS delivers a
  * message again, events that EVENTS already contains must not be published. NATS drops messages with a repeated id only
@@ -16,8 +13,9 @@ export async function storedEventIds(
   { accountId, watchId }: Pick<Event, 'accountId' | 'watchId'>,
   since: string,
 ): Promise<ReadonlySet<string>> {
-  const from = new Date(Date.parse(since) - CLOCKS_APART_MS);
   // The event is decoded with the smallest schema that contains the id.
   const idOf = ({ data }: { data: Uint8Array }) => fromBinary(EventCostSchema, data).eventId;
-  return new Set(await store.readSince('EVENTS', subjectOf('EVENTS', accountId, watchId), from, idOf));
+  return new Set(
+    await store.readSince('EVENTS', subjectOf('EVENTS', accountId, watchId), new Date(since), idOf),
+  );
 }

@@ -58,7 +58,7 @@ interface Row {
 
 /**
  * The seed of the advisory locks for opening ledgers. Commands on an account use seed 0. Email addresses and the first
- * account use seed 1. Sign-in attempts use seed 2 too, with other texts.
+ * account use seed 1. Sign-in attempts use seed 2 too, with other texts. Claims of deliveries use seed 3.
  */
 const OPENING_LOCK = 2;
 

@@ -7,8 +7,6 @@ import { keyOf, type TargetKind } from './delivery.js';
 
 /** Maximum number of watches that are read at the same time. */
 const AT_ONCE = 16;
-/** The maximum difference between the clocks of the servers that store EVENTS and ATTEMPTS. */
-const CLOCKS_APART_MS = 60_000;
 
 /**
  * Returns the keys (`keyOf`) of the deliveries of these events that have ended: the target has the event, or the delivery
@@ -24,7 +22,7 @@ export async function endedOf(
     since.set(subject, Math.min(handledSince, since.get(subject) ?? Infinity));
   }
   const read = ([subject, at]: [string, number]) =>
-    store.readSince('ATTEMPTS', subject, new Date(Math.max(0, at - CLOCKS_APART_MS)), endedIn);
+    store.readSince('ATTEMPTS', subject, new Date(at), endedIn);
   const found = await new PQueue({ concurrency: AT_ONCE }).addAll([...since].map((one) => () => read(one)));
   return new Set(found.flat(2));
 }

@@ -3,6 +3,8 @@ import { isRecorded } from '#telemetry';
 import { keyOf, type Addressed, type Delivery, type DeliveryKey, type TargetKind } from './delivery.js';
 import { addressKey, type Address } from './targets.js';
 
+/** The seed of the advisory locks for claims. `ledger-tables.ts` lists the other seeds. */
+const CLAIMS_LOCK = 3;
 /** A claimed row can be claimed again after this time. No attempt takes that long. */
 const CLAIM_SECONDS = 20;
 
@@ -191,7 +193,10 @@ export async function claimPending(
     // Replicas claim one after the other, so that each sees the claims of the others. now() would be the time before the
     // wait for the lock, so the statement uses its own time.
     together([
-      tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`claims ${limits.byMail}`]),
+      tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, $2))', [
+        String(limits.byMail),
+        CLAIMS_LOCK,
+      ]),
       claimRows(tx, limits, except),
     ]),
   );
