@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 describe('a hosts file', () => {
-  it('gives each name all its addresses, without comments and in lower case', async () => {
+  it('has all addresses of each name; comments are ignored, and names are converted to lower case', async () => {
     await writeFile(path, '# a b\n10.0.0.1 One two two # three\r\n\n\t10.0.0.2\tone\n::1 one\n10.0.0.1 four');
     expect([...(await readHosts(path))]).toEqual([
       ['one', ['10.0.0.1', '10.0.0.2', '::1']],
@@ -33,7 +33,7 @@ describe('a hosts file', () => {
     let next = setImmediate(turn);
     const hosts = await readHosts(path);
     clearImmediate(next);
-    // The file has about 100 parts.
+    // `readHosts` reads this file in about 100 parts, and other work can run after each part.
     expect(turns).toBeGreaterThan(20);
     expect(names.filter((name) => hosts.get(name)?.join() !== '0.0.0.0')).toEqual([]);
   });

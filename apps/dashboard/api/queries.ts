@@ -20,7 +20,7 @@ export const queries = new QueryClient({
 
 /**
  * When the member returns to the page, the session is checked first, because another member can have signed in with
- * another tab. Only then the cache reads stale data again, and the live stream continues.
+ * another tab. The cache reads stale data again, and the live stream continues, only after this check.
  */
 focusManager.setEventListener((setFocused) => {
   const update = () => {

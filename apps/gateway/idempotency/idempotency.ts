@@ -27,8 +27,8 @@ const MAX_PROCESSING_MS = 120_000;
 const FORGOTTEN: ReadonlySet<number> = new Set([401, 402, 409, 429]);
 
 /**
- * Routes whose answers contain a secret that is shown once, or that Earshot stores only encrypted. Such an answer is stored encrypted, and only the same
- * caller can get it again.
+ * Routes whose answers contain a secret that is shown once, or that Earshot stores only encrypted. Such an answer is
+ * stored encrypted, and only the same caller can get it again.
  */
 const SECRET_ANSWERS: ReadonlySet<string> = new Set([
   '/v1/keys',
@@ -47,9 +47,8 @@ interface Running {
 /**
  * Makes a POST with an `Idempotency-Key` safe to repeat: the first request runs, and its repetitions get the same
  * response, or a 409 while the first request is running. A response whose status is in `FORGOTTEN` is not stored, also if
- * the status is that of an MCP tool. After
- * a crash or a 5xx, a repeated request runs again as the same command (`@CommandId()`), so it has no second effect.
- * Routes under `/v1/auth/` ignore the header.
+ * the status is that of an MCP tool. After a crash or a 5xx, a repeated request runs again as the same command
+ * (`@CommandId()`), so it has no second effect. Routes under `/v1/auth/` ignore the header.
  */
 @Injectable()
 export class Idempotency {

@@ -107,7 +107,7 @@ function Name({
   );
 }
 
-/** Returns the sum over the days for each value, most credits first. */
+/** Adds up the credits of all days for each value. The value with the most credits comes first. */
 function sumsOf(rows: readonly { group: string | null; credits: number }[]) {
   const sums = new Map<string | null, number>();
   for (const { group, credits } of rows) sums.set(group, (sums.get(group) ?? 0) + credits);

@@ -18,8 +18,8 @@ export function Reports() {
         if (rows.length === 0)
           return (
             <Empty icon={FileBarChart} title="No reports yet">
-              A weekly report is made on Monday at {hourOfDay(9)} for each keyword that has new mentions and
-              sends weekly reports to a channel.
+              Every Monday at {hourOfDay(9)}, Earshot makes a report for each keyword that has new mentions
+              and a channel for weekly reports.
             </Empty>
           );
         return (
@@ -35,7 +35,7 @@ export function Reports() {
                     <Time at={row.createdAt} />
                   </Table.Td>
                   <Table.Td>
-                    {/* Only the path is used, because the page is on this installation even if PUBLIC_URL is another address. */}
+                    {/* Only the path is used: this installation serves the page, also if PUBLIC_URL is another address. */}
                     <a href={new URL(row.url, location.origin).pathname} target="_blank" rel="noopener">
                       Open the report
                     </a>

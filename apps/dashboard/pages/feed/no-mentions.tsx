@@ -20,7 +20,7 @@ export default function NoMentions(props: Props) {
   );
 }
 
-/** Explains why the filters show nothing, and what to do. */
+/** Explains why the list is empty, and what the member can do. */
 function Explanation({ filters, onReset }: Props) {
   if (isNarrowed(filters))
     return (
@@ -33,8 +33,8 @@ function Explanation({ filters, onReset }: Props) {
           </Button>
         }
       >
-        Look further back, or remove a filter. Dropped and hidden mentions appear only if the filters include
-        them.
+        Choose a longer period, or remove a filter. Dropped and hidden mentions appear only if the filters
+        include them.
       </Empty>
     );
   return (

@@ -25,7 +25,7 @@ export function useChanges() {
   const save = useMutation({
     mutationFn: ({ mention: { id }, change }: { mention: FeedMention; change: MentionChange }) =>
       send(id, change),
-    // A change begins when the previous one has ended, because it reads the labels before it writes them.
+    // Changes run one after the other, because each change first reads the labels and then writes them.
     scope: { id: 'mentions' },
     onMutate: ({ mention, change }) => {
       if (change.label) put({ ...mention, labels: withLabel(mention.labels, change.label) });
@@ -46,8 +46,8 @@ export function useChanges() {
 }
 
 /**
- * Sends a change. The API replaces the list of labels, so the present labels are read immediately before: another
- * member can have changed them after this page has read the mention.
+ * Sends a change. The API replaces the whole list of labels, and another member can have changed the labels since this
+ * page has read the mention. So the present labels are read immediately before the change is sent.
  */
 async function send(id: string, { label, ...readings }: MentionChange): Promise<Mention> {
   const path = { id };

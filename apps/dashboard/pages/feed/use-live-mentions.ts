@@ -13,16 +13,16 @@ const MAX_FRESH = 2000;
 const RESTART_MS = 5000;
 
 interface List {
-  /** A position in the stream. All mentions that arrived after the list was read are after this position. */
+  /** A position in the stream. Mentions that arrive after the list was read have a later position. */
   lastEventId: string | undefined;
   /** Reads the list again from its beginning. @returns the position of the list; undefined if it cannot be read */
   readAgain: () => Promise<string | undefined>;
 }
 
 /**
- * Receives new mentions that match the filters. The stream begins at the position of the list. After an interruption, a
- * new sign-in, or a time in which the page was hidden, the stream continues after the last mention, so no mention is
- * missing. The stream can send mentions that the list already contains.
+ * Receives new mentions that match the filters. The stream begins at the position of the list. It stops at an
+ * interruption, at the end of the session, and while the page is hidden. It then continues at the position of the last
+ * mention that it sent, so no mention is missing. The stream can send mentions that the list already contains.
  * @param list the list that was read before the stream began
  * @returns the new mentions, the newest first, and the state of the connection
  */
@@ -34,7 +34,7 @@ export function useLiveMentions(query: ApiFilters, isEnabled: boolean, list: Lis
   const [state, setState] = useState<LiveState>('connecting');
   const [restarts, setRestarts] = useState(0);
   const { hasEnded } = useSessionState();
-  // A browser opens only six connections to one host with HTTP/1.1. So a hidden page must not keep one.
+  // With HTTP/1.1, a browser opens at most six connections to a host. So a hidden page closes its connection.
   const isShown = useSyncExternalStore(subscribeToFocus, () => focusManager.isFocused());
   /**
    * The position after which the stream continues. If `id` is undefined, the list is read again to get the position.
@@ -78,7 +78,7 @@ export function useLiveMentions(query: ApiFilters, isEnabled: boolean, list: Lis
       if (stop.signal.aborted) return;
       setState('lost');
       if (error instanceof EarshotError && error.status === 401) return sessionEnded();
-      // The position does not belong to this stream, for example after a restore with another MASTER_KEY.
+      // The API refuses the position, for example after a restore with another MASTER_KEY.
       if (error instanceof EarshotError && error.status === 400)
         position.current = { of: query, id: undefined };
       timer = window.setTimeout(() => setRestarts((count) => count + 1), RESTART_MS);
@@ -92,7 +92,7 @@ export function useLiveMentions(query: ApiFilters, isEnabled: boolean, list: Lis
 
   const timesFull = Math.floor(mentions.length / MAX_FRESH);
   useEffect(() => {
-    // If the list could not be read, the next attempt follows at the next multiple of `MAX_FRESH`.
+    // If the list could not be read, it is read again when the number of mentions reaches the next multiple of `MAX_FRESH`.
     if (timesFull > 0) void readAgain();
   }, [timesFull]);
   return { fresh: mentions, state };

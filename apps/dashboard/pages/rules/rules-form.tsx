@@ -74,7 +74,7 @@ export function RulesForm({
     onError: refuse,
   });
   const change = (next: RuleDraft[], changed?: number) => {
-    // After rules are added, moved or removed, the paths in the API's faults are wrong.
+    // The refusal of the API names rules by their position. After a rule is added, moved or removed, the positions are wrong.
     const isKept = (path: string) => changed !== undefined && !path.startsWith(`rules[${changed}]`);
     setRefused(new Map([...refused].filter(([path]) => isKept(path))));
     setRules(next);
