@@ -50,8 +50,8 @@ export function readBody<T extends object>(
   });
   const shape = faultsOf(errors);
   const faultyPaths = new Set(shape.map(({ path }) => path));
-  const meaning = more(body)
-    .flatMap((check) => runCheck(check, shape.length > 0))
+  const meaning = unlessFaulty(() => more(body), shape)
+    .flatMap((check) => unlessFaulty(check, shape))
     .filter(({ path }) => !prefixesOf(path).some((prefix) => faultyPaths.has(prefix)));
   const spelled = new Set(cased.faults);
   const faults = withoutDuplicates([...cased.faults, ...shape, ...meaning]);
@@ -95,14 +95,14 @@ export function spelledAs(raw: unknown, faults: readonly Fault[]): Fault[] {
 }
 
 /**
- * Runs a check of values. Such a check can throw if the types in the body are wrong. The check then returns no faults,
- * because the faults of the types are reported.
+ * Returns what the work on the values returns. If the types in the body are wrong, such work can throw. Then it returns
+ * an empty list, because the faults of the types are reported.
  */
-function runCheck(check: () => Fault[], hasShapeFault: boolean): Fault[] {
+function unlessFaulty<T>(work: () => readonly T[], shape: readonly Fault[]): readonly T[] {
   try {
-    return check();
+    return work();
   } catch (error) {
-    if (hasShapeFault) return [];
+    if (shape.length > 0) return [];
     throw error;
   }
 }
