@@ -61,7 +61,7 @@ function compare(batch: readonly StoredMsg[], rows: readonly Row[], report: Inde
   const bySeq = new Map(rows.map((row) => [Number(row.seq), row]));
   for (const { seq, data } of batch) {
     const event = fromBinary(EventSchema, data);
-    if (event.dropped) continue;
+    if (event.dropped && !event.ruleWebhook) continue;
     report.compared += 1;
     const row = bySeq.get(seq);
     bySeq.delete(seq);
