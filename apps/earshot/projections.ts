@@ -29,7 +29,8 @@ import { readPollingConfig } from '../polling/config.js';
 import { exploresProjection } from '../polling/projections/explores.projection.js';
 import { scheduleProjection } from '../polling/projections/schedule.projection.js';
 import { print } from './arguments.js';
-import { withBus, withDatabase } from './connection.js';
+import { withBus, withClickHouse, withDatabase } from './connection.js';
+import { removeWrongSequences } from './doctor/event-index.js';
 
 /**
  * A projection that `projections rebuild` accepts. `fills` names the tables that a rebuild fills, with remarks in
@@ -93,7 +94,9 @@ function rebuildables(): Rebuildable[] {
     inPostgres(exploresProjection, 'explores, explore_sources'),
     inPostgres(replaysProjection, 'replays (running replays continue)'),
     inPostgres(channelsProjection, 'channels, channel_addresses'),
-    inClickHouse(EVENTS_INDEX, 'EVENTS', 'events, activity of keywords'),
+    inClickHouse(EVENTS_INDEX, 'EVENTS', 'events, activity of keywords', (bus) =>
+      withClickHouse(process.env, (clickhouse) => removeWrongSequences(bus, clickhouse)),
+    ),
     inPostgres(labelsProjection, 'mention_labels'),
     inPostgres(waitingReadingsProjection, 'waiting_readings (events that wait for the language model)'),
     inPostgres(
@@ -164,14 +167,22 @@ function inPostgres(projection: Projection, fills: string): Rebuildable {
 /**
  * Rebuilds the rows of a sink: its consumer starts again from the beginning of the stream. The rows have the fact's id
  * as key, so writing a row a second time changes nothing.
+ *
+ * @param prepare changes what writing the rows again does not correct
  */
-function inClickHouse(name: string, stream: keyof typeof STREAMS, fills: string): Rebuildable {
+function inClickHouse(
+  name: string,
+  stream: keyof typeof STREAMS,
+  fills: string,
+  prepare?: (bus: Bus) => Promise<void>,
+): Rebuildable {
   return {
     name,
     store: 'clickhouse',
     stream,
     fills,
     async rebuild(bus) {
+      await prepare?.(bus);
       const { state } = await bus.jsm.streams.info(stream);
       await bus.jsm.consumers.delete(stream, name);
       return { messages: state.messages, goesOn: 'the analysis service reads these messages again' };

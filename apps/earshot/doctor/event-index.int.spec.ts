@@ -1,13 +1,13 @@
 import { create, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
 import { AckPolicy, DeliverPolicy } from '@nats-io/jetstream';
-import { insertRows, openClickHouse, type ClickHouseClient, type EventRow } from '#clickhouse';
+import { insertRows, openClickHouse, selectRows, type ClickHouseClient, type EventRow } from '#clickhouse';
 import { EventSchema } from '#contracts';
 import { newId } from '#kernel';
 import { connectBus, subjectOf, type Bus } from '#messaging';
 import { EVENTS_INDEX } from '#projections';
 import { createLogger } from '#telemetry';
 import { isolateStores, type IsolatedStores } from '#testing';
-import { compareEventIndex } from './event-index.js';
+import { compareEventIndex, removeWrongSequences } from './event-index.js';
 
 const [accountId, watchId] = [newId(), newId()];
 let stores: IsolatedStores;
@@ -55,4 +55,27 @@ it('the row of a dropped event that a rule has sent agrees with the stream', asy
   const dropped = { reason: 'rule' };
   await index(eventId, await publish({ eventId, accountId, watchId, dropped, ruleWebhook: true }));
   expect(await compared()).toEqual({ compared: 1, missingInIndex: [], missingInStream: [], differing: [] });
+});
+
+it('a rebuild of the index can correct rows of events that NATS lost: they keep their envelope, but no sequence', async () => {
+  const [kept, lost, lostToo, found, later] = [newId(), newId(), newId(), newId(), newId()];
+  const last = await publish({ eventId: kept, accountId, watchId });
+  await index(kept, last);
+  // An older copy of NATS ended here. Two later events are lost, and other messages have their sequences.
+  for (const [n, eventId] of [lost, lostToo, found].entries()) await index(eventId, last + 1 + n);
+  await publish({ eventId: newId(), accountId, watchId, dropped: { reason: 'muted' } });
+  await index(found, await publish({ eventId: found, accountId, watchId }));
+  expect((await compared()).missingInStream).toEqual(expect.arrayContaining([lost, found]));
+  await removeWrongSequences(bus, clickhouse);
+  const rows = await selectRows<{ id: string; seq: string }>(
+    clickhouse,
+    'SELECT toString(event_id) AS id, stream_seq AS seq FROM events WHERE event_id IN ({ids: Array(UUID)})',
+    { ids: [kept, lost, lostToo, found] },
+  );
+  expect(new Set(rows.map(({ id, seq }) => `${id} ${seq}`))).toEqual(
+    new Set([`${kept} ${last}`, `${lost} 0`, `${lostToo} 0`, `${found} 0`]),
+  );
+  await index(found, last + 2);
+  await index(later, await publish({ eventId: later, accountId, watchId }));
+  expect(await compared()).toMatchObject({ missingInIndex: [], missingInStream: [], differing: [] });
 });

@@ -57,6 +57,40 @@ export async function compareEventIndex(
   return report;
 }
 
+/** Number of messages that are compared with the table before the first sequence that is certainly wrong. */
+const COMPARED_BEFORE = 500;
+
+/**
+ * Removes wrong sequences from the rows of the table: an older copy of NATS gives the sequences of lost messages to other
+ * messages. Keeps the rows, because no other place contains these events. The caller then rebuilds the table, which
+ * writes the sequences of the events that the stream contains.
+ */
+export async function removeWrongSequences(bus: Bus, clickhouse: ClickHouseClient): Promise<void> {
+  const { state } = await bus.jsm.streams.info('EVENTS');
+  const [certain] = await selectRows<{ seq: string | null }>(
+    clickhouse,
+    `SELECT minOrNull(stream_seq) AS seq FROM (
+       SELECT stream_seq, min(event_id) AS one, max(event_id) AS other FROM events WHERE stream_seq > 0 GROUP BY stream_seq
+     ) WHERE one != other OR stream_seq > {last: UInt64}`,
+    { last: state.last_seq },
+  );
+  if (!certain || certain.seq === null) return;
+  const wrongFrom = Number(certain.seq);
+  const from = Math.max(state.first_seq, wrongFrom - COMPARED_BEFORE);
+  const ids = new Map<number, string>();
+  for await (const batch of batchesOf(bus, 'EVENTS', from)) {
+    for (const { seq, data } of batch) ids.set(seq, fromBinary(EventSchema, data).eventId);
+    break;
+  }
+  const before = await indexed(clickhouse, from, wrongFrom);
+  const wrong = before.filter(({ seq, id }) => ids.get(Number(seq)) !== id).map(({ seq }) => Number(seq));
+  await clickhouse.command({
+    query:
+      'ALTER TABLE events UPDATE stream_seq = 0 WHERE stream_seq >= {from: UInt64} SETTINGS mutations_sync = 2',
+    query_params: { from: Math.min(wrongFrom, ...wrong) },
+  });
+}
+
 function compare(batch: readonly StoredMsg[], rows: readonly Row[], report: IndexReport): void {
   const bySeq = new Map(rows.map((row) => [Number(row.seq), row]));
   for (const { seq, data } of batch) {
