@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -127,6 +128,17 @@ describe('one data directory', () => {
     cleanUp.push(() => other.kill('SIGKILL'));
     writeFileSync(join(dataDir, 'lock'), JSON.stringify(identify(other.pid as number)));
     await expect(startEmbedded({ dataDir, log })).rejects.toThrow(`a running process (pid ${other.pid})`);
+  });
+
+  it('can be used again after a store was started whose pid could not be written', async () => {
+    // Without a target, the link can be read, written and removed like a file on a full disk.
+    mkdirSync(dataDir, { recursive: true });
+    symlinkSync(join(base, 'missing', 'nats.pid'), join(dataDir, 'nats.pid'));
+    const onlyNats = { dataDir, log, databaseUrl: 'unused', clickhouseUrl: 'unused' };
+    await expect(startEmbedded(onlyNats)).rejects.toThrow('nats.pid');
+    const stores = await startEmbedded(onlyNats);
+    cleanUp.push(() => stores.stop());
+    expect(stores.started).toEqual(['nats']);
   });
 
   it('keeps files that a failed start did not create', async () => {

@@ -21,7 +21,7 @@ export interface StoreHost {
   lockFd: number;
   /**
    * Called once if a store is not started again: it ended more than five times in a minute, or it runs after a restart
-   * but does not answer.
+   * but cannot be used.
    */
   onGivenUp(reason: Error): void;
   /** Cancels a running start. */
@@ -122,7 +122,6 @@ export class StoreProcess {
   private async launch(signal?: AbortSignal): Promise<void> {
     const { name, isReady } = this.command;
     const child = this.spawnChild();
-    this.child = child;
     let failure: Error | undefined;
     child.once('error', (error) => (failure = error));
     const deadline = Date.now() + READY_WITHIN_MS;
@@ -140,6 +139,7 @@ export class StoreProcess {
     child.once('exit', (code, signal) => this.onUnexpectedExit(code, signal));
   }
 
+  /** @throws Error if the file of the pid cannot be written, for example on a full disk; the program then runs */
   private spawnChild(): ChildProcess {
     const { name, file, args, env, uid, gid, holdStdin } = this.command;
     const logFd = openLog(this.host.dataDir, name);
@@ -155,6 +155,8 @@ export class StoreProcess {
         ...(uid === undefined ? {} : { uid, gid }),
       });
       child.stdin?.on('error', () => undefined);
+      // Before the file is written, so that `stop` ends the program if the file cannot be written.
+      this.child = child;
       living.add(this);
       const identity = child.pid === undefined ? undefined : identify(child.pid);
       if (identity)
@@ -188,7 +190,8 @@ export class StoreProcess {
       this.host.log.warn((error as Error).message);
       // A program that neither answers nor exits would keep the data locked, so that the program could not be started
       // again.
-      if (this.child && !hasEnded(this.child)) return this.giveUp('it runs but does not answer');
+      if (this.child && !hasEnded(this.child))
+        return this.giveUp(`it runs but cannot be used (${(error as Error).message})`);
       this.onUnexpectedExit(this.child?.exitCode ?? null, this.child?.signalCode ?? null);
     }
   }
