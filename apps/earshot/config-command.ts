@@ -23,7 +23,7 @@ export function addConfigCommand(program: Command): void {
     SOURCE_<ID>_LANES    number of lanes that share its work, 1 to 64 (default: 1); each lane belongs to one polling replica
 
   Further settings of the sources (docs/sources describes how to get the credentials):
-  ${ofSources.map(({ name, description }) => `  ${name.padEnd(wide)}  ${description}`).join('\n')}
-  `);
+${ofSources.map(({ name, description }) => `    ${name.padEnd(wide)}  ${description}`).join('\n')}
+`);
     });
 }

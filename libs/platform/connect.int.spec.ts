@@ -8,8 +8,8 @@ import { connectBus, subjectOf } from '#messaging';
 import { openDatabase } from '#postgres';
 import { reportKeys, SecretBox } from '#secrets';
 import { createLogger } from '#telemetry';
-import { isolateStores, type IsolatedStores } from '#testing';
-import { connectPlatform } from './connect.js';
+import { isolateStores, type IsolatedStores, until } from '#testing';
+import { closePlatform, connectPlatform } from './connect.js';
 import { checkMasterKey, isOnlyKey, renewKeyCheck, sharedReportKey, shareReportKey } from './master-key.js';
 import type { Platform } from './platform.js';
 
@@ -42,6 +42,28 @@ it('an unreachable NATS is reported in one line, after the connection to Postgre
   expect(open).toEqual([]);
   await database.destroy();
 });
+
+it('a start reports that it waits for Postgres, and continues when the transaction that it waits for has ended', async () => {
+  const database = await openDatabase(stores.databaseUrl, 'holder');
+  const holder = database.createQueryRunner();
+  await holder.startTransaction();
+  await holder.query('LOCK TABLE migrations');
+  const settings = {
+    NATS_URL: stores.natsUrl,
+    DATABASE_URL: stores.databaseUrl,
+    CLICKHOUSE_URL: stores.clickhouseUrl,
+    STREAM_REPLICAS: 1,
+  };
+  const lines: string[] = [];
+  const write = (line: string) => void lines.push(line);
+  const opening = connectPlatform('waiting', settings, createLogger('waiting', 'warn', undefined, { write }));
+  await until('the wait is reported', () =>
+    Promise.resolve(lines.some((line) => line.includes('the start waits for Postgres'))),
+  );
+  await holder.rollbackTransaction();
+  await closePlatform(await opening);
+  await database.destroy();
+}, 20_000);
 
 async function platform(): Promise<
   Pick<Platform, 'bus' | 'store' | 'database'> & { close(): Promise<void> }

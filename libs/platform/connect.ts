@@ -1,7 +1,7 @@
 import { openClickHouse } from '#clickhouse';
 import { EventStore } from '#event-store';
 import { connectBus } from '#messaging';
-import { openDatabase } from '#postgres';
+import { openDatabase, type Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import type { Platform } from './platform.js';
 import { settledWithin, unreachable } from '#kernel';
@@ -10,6 +10,9 @@ import { settledWithin, unreachable } from '#kernel';
  * How long connections can take to close. Without this limit, an unreachable server could delay the close endlessly.
  */
 const CLOSING_MS = 500;
+
+/** A start that waits for a store longer than this reports it. */
+const SLOW_MS = 5000;
 
 /** The addresses of the stores. */
 export interface StoreAddresses {
@@ -32,7 +35,7 @@ export async function connectPlatform(
   // Waits for all connections, even if one fails: a connection that is still opening cannot be closed.
   const [bus, database, clickhouse] = await Promise.allSettled([
     connectBus(NATS_URL, name, log, STREAM_REPLICAS).catch(unreachable('NATS_URL', 'NATS')),
-    openDatabase(DATABASE_URL, name).catch(unreachable('DATABASE_URL', 'Postgres')),
+    unlessSlow(openDatabase(DATABASE_URL, name), log).catch(unreachable('DATABASE_URL', 'Postgres')),
     openClickHouse(CLICKHOUSE_URL, name).catch(unreachable('CLICKHOUSE_URL', 'ClickHouse')),
   ]);
   if (bus.status === 'fulfilled' && database.status === 'fulfilled' && clickhouse.status === 'fulfilled')
@@ -52,6 +55,15 @@ export async function connectPlatform(
     ]),
   );
   throw [bus, database, clickhouse].find((outcome) => outcome.status === 'rejected')?.reason as Error;
+}
+
+/** Reports a Postgres that is not ready soon. Nothing limits the change of its tables, and it has no output. */
+async function unlessSlow(opening: Promise<Database>, log: Logger): Promise<Database> {
+  if (!(await settledWithin(SLOW_MS, opening)))
+    log.warn(
+      'the start waits for Postgres: it is starting, or its tables are being changed. A change waits until every transaction that uses the table has ended (pg_stat_activity)',
+    );
+  return opening;
 }
 
 /** Closes the connections that `connectPlatform` opened. Returns after 500 ms at the latest, and never throws. */
