@@ -42,6 +42,7 @@ import { NumberedSchedule1764000000000 } from './migrations/1764000000000-number
 import { Reservations1764100000000 } from './migrations/1764100000000-reservations.js';
 import { ReservationStreams1764200000000 } from './migrations/1764200000000-reservation-streams.js';
 import { ChannelOrder1764300000000 } from './migrations/1764300000000-channel-order.js';
+import { NoDueIndex1764400000000 } from './migrations/1764400000000-no-due-index.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -109,6 +110,7 @@ const MIGRATIONS = [
   Reservations1764100000000,
   ReservationStreams1764200000000,
   ChannelOrder1764300000000,
+  NoDueIndex1764400000000,
 ];
 
 /** How a service uses Postgres. */

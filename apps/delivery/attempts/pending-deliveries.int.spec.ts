@@ -1,0 +1,41 @@
+import type { Database, Tx } from '#postgres';
+import { openSpecDatabase, type SpecDatabase } from '#testing';
+import { claimPending } from './pending-deliveries.js';
+
+let spec: SpecDatabase;
+
+beforeAll(async () => {
+  spec = await openSpecDatabase();
+});
+afterAll(() => spec?.drop());
+
+const wait = (tx: Tx, count: number, endpoint: string, due: string) =>
+  tx.query(
+    `INSERT INTO pending_deliveries (event_id, target_kind, target_id, account_id, watch_id, source, endpoint, body, attempts, first_at, due_at)
+     SELECT gen_random_uuid(), 'webhook', gen_random_uuid(), '00000000-0000-0000-0000-000000000001', gen_random_uuid(), 'rss', ${endpoint}, 'x', 1,
+       now() - interval '1 hour', now() + $2::interval FROM generate_series(1, $1) AS n`,
+    [count, due],
+  );
+
+it('a claim reads few rows that it does not return, even if Postgres has the statistics of a time when nothing was due', async () => {
+  const { claimed, read } = await spec.database.transaction(async (tx) => {
+    await wait(tx, 300, `'http://one.example.org/'`, '1 hour');
+    await tx.query('ANALYZE pending_deliveries');
+    await tx.query('DELETE FROM pending_deliveries');
+    await wait(tx, 2000, `'http://one.example.org/'`, '-1 hour');
+    await wait(tx, 200, `'http://other.example.org/' || n`, '-1 minute');
+    const count = async () => {
+      const [row] = await tx.query<{ n: number }[]>(
+        `SELECT idx_tup_fetch + seq_tup_read AS n FROM pg_stat_xact_user_tables WHERE relname = 'pending_deliveries'`,
+      );
+      return row!.n;
+    };
+    const before = await count();
+    const limits = { byMail: false, perEndpoint: 32, max: 1000 };
+    const found = await claimPending(tx as unknown as Database, limits);
+    return { claimed: found.length, read: (await count()) - before };
+  });
+  expect(claimed).toBe(232);
+  // Deleted rows are read too.
+  expect(read).toBeLessThan(5000);
+});
