@@ -1,3 +1,4 @@
+import { DataSource } from 'typeorm';
 import { EventStore } from '#event-store';
 import { Outage } from '#kernel';
 import { until } from '#testing';
@@ -78,3 +79,29 @@ describe('while NATS cannot store attempts', () => {
     expect(requests('/first')).toBe(3);
   });
 });
+
+it('an attempt that is stored while Postgres cannot answer is not repeated', async () => {
+  receiver.answers.set('/stored', { status: 500 });
+  const service = await delivery.start();
+  const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/stored`));
+  await delivery.waiting(eventId, 1);
+  receiver.answers.delete('/stored');
+  const publishAll = EventStore.prototype.publishAll;
+  const transaction = jest.spyOn(DataSource.prototype, 'transaction');
+  jest.spyOn(EventStore.prototype, 'publishAll').mockImplementation(async function (
+    this: EventStore,
+    messages,
+  ) {
+    await publishAll.call(this, messages);
+    transaction.mockRejectedValue(new Outage('Postgres', 'test'));
+  });
+  await delivery.makeDue();
+  await delivery.attempts(eventId, 2);
+  const before = transaction.mock.calls.length;
+  await until('attempts to record have failed', () => transaction.mock.calls.length >= before + 2);
+  jest.restoreAllMocks();
+  await until('nothing waits', async () => !(await delivery.pending(eventId)), 40_000);
+  await service.stop();
+  expect(requests('/stored')).toBe(2);
+  expect(await delivery.attemptsOf(eventId)).toHaveLength(2);
+}, 60_000);

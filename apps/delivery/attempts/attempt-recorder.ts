@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { EventStore, Unstored } from '#event-store';
+import type { EventStore } from '#event-store';
 import { failpoint } from '#kernel';
 import { isOutage } from '#outages';
 import type { Database, Tx } from '#postgres';
@@ -37,12 +37,13 @@ export interface ChannelFaults {
   failing(delivery: Delivery, reason: string, failures: number, statusCode: number): Promise<boolean>;
 }
 
-/** Pause before attempts are published again after an outage of NATS, in ms. */
+/** Pause before a step of the record is tried again after an outage of a store, in ms. */
 const PAUSE_MS = 500;
 
 /**
- * Records attempts in batches: publishes the facts to ATTEMPTS, and updates the tables. During an outage of NATS, a batch
- * waits until it is published, because the requests of an attempt that is not recorded would be made again.
+ * Records attempts in batches: publishes the facts to ATTEMPTS, and updates the tables. During an outage of NATS or
+ * Postgres, a batch waits until it is recorded, because the requests of an attempt that is not recorded, or whose row
+ * stays in `pending_deliveries`, would be made again.
  */
 export class AttemptRecorder {
   private readonly stopping = new AbortController();
@@ -63,11 +64,11 @@ export class AttemptRecorder {
   }
 
   /**
-   * Records the results of attempts. Waits as long as NATS cannot store them.
+   * Records the results of attempts. Waits as long as a store cannot answer.
    * @param alongside further writes of the same transaction
    * @throws Error if the recorder is closed, and either `alongside` is given or an attempt has no row in
-   * `pending_deliveries`: the stream must deliver the event again; Outage as `EventStore.publishAll` does, if the
-   * recorder is closed during an outage
+   * `pending_deliveries`: the stream must deliver the event again; the error of the store if
+   * the recorder is closed during an outage
    */
   async record(results: readonly AttemptResult[], alongside?: (tx: Tx) => Promise<void>): Promise<void> {
     this.running.set(results, Date.now());
@@ -88,18 +89,20 @@ export class AttemptRecorder {
     failpoint('delivery-after-post-before-record');
     // Channels are disabled before the attempts are recorded. After a crash between the two steps, the repeated
     // attempts find that the channel is disabled.
-    const changed = await this.disableGone(results);
+    const changed = await this.untilStored(() => this.disableGone(results));
     const recorded = results.map((result) => ({
       ...result,
       nextAt: changed.has(result) ? result.at : nextOf(result),
     }));
     // Endpoints are paused before the rows of the next attempts are written, because the next attempts can be due
     // immediately.
-    await pauseEndpoints(this.database.manager, results);
-    await this.publish(attemptMessages(recorded, ({ attempts }) => attempts + 1));
-    await this.follow(recorded, alongside);
+    await this.untilStored(() => pauseEndpoints(this.database.manager, results));
+    // The messages are made once: NATS recognises them by their ids if they are published again.
+    const messages = attemptMessages(recorded, ({ attempts }) => attempts + 1);
+    await this.untilStored(() => this.store.publishAll(messages));
+    await this.untilStored(() => this.follow(recorded, alongside));
     countOutcomes(recorded);
-    await this.disableFailing(results);
+    await this.untilStored(() => this.disableFailing(results));
   }
 
   /** Records that events are not sent, and why. Otherwise users would believe that the events were delivered. */
@@ -127,10 +130,11 @@ export class AttemptRecorder {
     return this.stopping.signal.aborted;
   }
 
-  private async publish(messages: readonly Unstored[]): Promise<void> {
+  /** Repeats a step of the record until the store that it needs answers. Repeating the step must be harmless. */
+  private async untilStored<T>(step: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
-        return await this.store.publishAll(messages);
+        return await step();
       } catch (error) {
         if (!isOutage(error) || this.closed) throw error;
         this.log.warn({ err: error }, 'attempts could not be recorded; Earshot tries to record them again');
