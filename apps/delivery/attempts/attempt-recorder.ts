@@ -16,7 +16,7 @@ import {
   type GivenUp,
 } from './delivery.js';
 import { disableEndpoints, failingChannels, GONE, markEndpoints, pauseEndpoints } from './endpoints.js';
-import { dropPending, dropWaitingAt, savePending } from './pending-deliveries.js';
+import { dropPending, dropWaitingAt, savePending, updatePending } from './pending-deliveries.js';
 import { addressKey } from './targets.js';
 import { countReplays } from '../replays/replay-progress.js';
 
@@ -163,15 +163,20 @@ export class AttemptRecorder {
     await this.database.transaction(async (tx) => {
       // Always locks in the order endpoints, pending deliveries, replays, so that transactions cannot deadlock.
       await markEndpoints(tx, broken, healed);
+      const waiting = failed.flatMap(({ delivery, nextAt, ...one }) => {
+        if (nextAt === undefined) return [];
+        // The destination accepts nothing for a time. After this time, this message is sent before messages that have
+        // waited for a shorter time.
+        if (isPostponed(one)) return [{ ...delivery, dueAt: turnOf(delivery) }];
+        return [{ ...delivery, attempts: delivery.attempts + 1, dueAt: nextAt }];
+      });
       await savePending(
         tx,
-        failed.flatMap(({ delivery, nextAt, ...one }) => {
-          if (nextAt === undefined) return [];
-          // The destination accepts nothing for a time. After this time, this message is sent before messages that have
-          // waited for a shorter time.
-          if (isPostponed(one)) return [{ ...delivery, dueAt: turnOf(delivery) }];
-          return [{ ...delivery, attempts: delivery.attempts + 1, dueAt: nextAt }];
-        }),
+        waiting.filter((one) => !one.pending),
+      );
+      await updatePending(
+        tx,
+        waiting.filter((one) => one.pending),
       );
       const dropped = await dropPending(
         tx,

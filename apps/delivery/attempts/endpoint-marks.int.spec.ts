@@ -3,6 +3,7 @@ import { createLogger, metricsText } from '#telemetry';
 import { openDelivery, type DeliveryUnderTest } from '../testing/delivery-under-test.js';
 import { AttemptRecorder, type ChannelFaults } from './attempt-recorder.js';
 import type { AttemptResult } from './delivery.js';
+import { savePending } from './pending-deliveries.js';
 
 const log = createLogger('spec', 'silent');
 let delivery: DeliveryUnderTest;
@@ -60,4 +61,20 @@ it('a delivery that is not attempted counts as unsent, and not as given up', asy
   const [unsent, givenUp] = [await counted('unsent'), await counted('given_up')];
   await recorder.giveUp([{ ...attempt('http://gone.example.org/', false).delivery, reason: 'disabled' }]);
   expect([await counted('unsent'), await counted('given_up')]).toEqual([unsent + 1, givenUp]);
+});
+
+it('a delivery that ends while its attempt runs does not wait again after the attempt fails', async () => {
+  const recorder = new AttemptRecorder(delivery.database, delivery.store, {} as ChannelFaults, log);
+  await delivery.database.query('DELETE FROM pending_deliveries');
+  const [ended, waiting] = [newId(), newId()].map((id) =>
+    attempt(`http://receiver.example.org/${id}`, false),
+  );
+  const claimed = [ended!, waiting!].map((one) => ({ ...one, delivery: { ...one.delivery, pending: true } }));
+  await savePending(delivery.database.manager, [{ ...waiting!.delivery, dueAt: 0 }]);
+  await recorder.record(claimed);
+  expect(
+    await delivery.database.query(
+      'SELECT event_id, attempts, due_at > now() AS later FROM pending_deliveries',
+    ),
+  ).toEqual([{ event_id: waiting!.delivery.eventId, attempts: 1, later: true }]);
 });

@@ -62,6 +62,27 @@ export async function savePending(tx: Tx, deliveries: readonly PendingDelivery[]
   );
 }
 
+/**
+ * Stores the number of attempts and the due time of deliveries that have rows. Inserts no row: a delivery without a row
+ * has ended while its attempt was running, for example because its endpoint was disabled or its keyword was purged.
+ */
+export async function updatePending(
+  tx: Tx,
+  deliveries: readonly (DeliveryKey & Pick<PendingDelivery, 'attempts' | 'dueAt'>)[],
+): Promise<void> {
+  if (deliveries.length === 0) return;
+  await tx.query(
+    `UPDATE pending_deliveries p SET attempts = k.attempts, due_at = k.due_at
+     FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::int[], $5::timestamptz[])
+       AS k (event_id, target_kind, target_id, attempts, due_at) WHERE ${SAME_KEY}`,
+    [
+      ...keyColumns(deliveries),
+      deliveries.map((one) => one.attempts),
+      deliveries.map((one) => new Date(one.dueAt)),
+    ],
+  );
+}
+
 /** Deletes rows of deliveries that were delivered or given up. @returns the keys (`keyOf`) of the deleted rows */
 export async function dropPending(tx: Tx, keys: readonly DeliveryKey[]): Promise<ReadonlySet<string>> {
   if (keys.length === 0) return new Set();
