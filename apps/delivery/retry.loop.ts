@@ -10,7 +10,7 @@ import { AttemptRecorder } from './attempts/attempt-recorder.js';
 import { PendingClaims } from './attempts/claims.js';
 import type { AttemptResult, Delivery } from './attempts/delivery.js';
 import { EndpointQueues, STOP_TIMEOUT_MS } from './attempts/endpoint-queues.js';
-import { returnPending, savePending, waitingTimes } from './attempts/pending-deliveries.js';
+import { extendClaims, returnPending, savePending, waitingTimes } from './attempts/pending-deliveries.js';
 import type { Address } from './attempts/targets.js';
 
 const PAUSE_MS = 500;
@@ -62,6 +62,8 @@ export class RetryLoop implements Loop {
   ];
   private readonly ended: AttemptResult[] = [];
   private recording: Promise<void> | undefined;
+  /** When claims were last extended, in ms. */
+  private extendedAt = 0;
   private readonly repeated: readonly Repeated[];
 
   constructor(
@@ -103,7 +105,7 @@ export class RetryLoop implements Loop {
   /** @returns true if more deliveries can be due now */
   private async pass(group: Group): Promise<boolean> {
     await this.returnUnattempted(group);
-    if (this.isRecordingLate()) return false;
+    if (this.isRecordingLate()) return this.extendClaims();
     const { queue, byMail, max, after } = group;
     if (!(await within(PAUSE_MS, queue.onSizeLessThan(max / 2)))) return true;
     const { ready, paced, moved, givenUp, next } = await this.claims.claim({
@@ -152,8 +154,8 @@ export class RetryLoop implements Loop {
   }
 
   /**
-   * Returns true if attempts have waited for their record for longer than `RECORDED_WITHIN_MS`. Nothing is claimed then:
-   * the claims of these deliveries end before their attempts are recorded, and would be claimed and sent again.
+   * Returns true if attempts have waited for their record for longer than `RECORDED_WITHIN_MS`. Nothing is claimed then,
+   * because further attempts could not be recorded either.
    */
   private isRecordingLate(): boolean {
     const [oldest] = this.ended;
@@ -162,6 +164,22 @@ export class RetryLoop implements Loop {
       oldest ? oldest.at + oldest.durationMs : Infinity,
     );
     return Date.now() - since > RECORDED_WITHIN_MS;
+  }
+
+  /**
+   * Extends the claims of the deliveries whose attempts wait for their record. Otherwise another replica would claim these
+   * deliveries and send them again.
+   * @returns false: there is nothing to claim
+   */
+  private async extendClaims(): Promise<false> {
+    if (Date.now() - this.extendedAt < RECORDED_WITHIN_MS) return false;
+    this.extendedAt = Date.now();
+    const waiting = [...this.ended, ...this.recorder.unrecorded].map(({ delivery }) => delivery);
+    await extendClaims(
+      this.database,
+      waiting.filter(({ pending }) => pending),
+    );
+    return false;
   }
 
   /**

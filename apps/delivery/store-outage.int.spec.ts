@@ -59,6 +59,13 @@ describe('while NATS cannot store attempts', () => {
     const sentMeanwhile = requests('/waiting');
     await until('more attempts to record have failed', () => store.mock.calls.length >= 18);
     expect(requests('/waiting')).toBe(sentMeanwhile);
+    await until('other replicas cannot claim what was sent', async () => {
+      const [row] = await delivery.database.query<{ claimed: number }[]>(
+        'SELECT count(*)::int AS claimed FROM pending_deliveries WHERE watch_id = $1 AND due_at > now()',
+        [watchId],
+      );
+      return row!.claimed === sentMeanwhile - sentBefore;
+    });
     store.mockRestore();
     await until('all are delivered', async () => (await attempts()).length === 0, 30_000);
     await service.stop();

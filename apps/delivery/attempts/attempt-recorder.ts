@@ -63,6 +63,11 @@ export class AttemptRecorder {
     return since;
   }
 
+  /** The attempts that are being recorded. */
+  get unrecorded(): AttemptResult[] {
+    return [...this.running.keys()].flat();
+  }
+
   /**
    * Records the results of attempts. Waits as long as a store cannot answer.
    * @param alongside further writes of the same transaction

@@ -183,6 +183,16 @@ export async function returnPending(
     );
 }
 
+/** Lets the claims of these deliveries end `CLAIM_SECONDS` from now, if they would end earlier. */
+export async function extendClaims(database: Database, keys: readonly DeliveryKey[]): Promise<void> {
+  if (keys.length > 0)
+    await database.query(
+      `UPDATE pending_deliveries p SET due_at = greatest(p.due_at, clock_timestamp() + make_interval(secs => $4))
+       FROM unnest($1::uuid[], $2::text[], $3::uuid[]) AS k (event_id, target_kind, target_id) WHERE ${SAME_KEY}`,
+      [...keyColumns(keys), CLAIM_SECONDS],
+    );
+}
+
 /** Which deliveries a claim takes, and how many. */
 export interface ClaimLimits {
   /** True: claim deliveries to email channels; false: claim all others. */
