@@ -101,4 +101,17 @@ describe('an event that is delivered again', () => {
     await service.stop();
     expect(requests('/repeated')).toBe(1);
   });
+
+  it('is not sent again if its attempt is recorded and somebody deletes the consumer on the server', async () => {
+    const watchId = await delivery.watch(`${receiver.url}/deleted`);
+    const service = await delivery.start();
+    const { eventId } = await delivery.event(watchId);
+    await delivery.attempts(eventId, 1);
+    const { consumers } = delivery.bus.jsm;
+    await consumers.delete('EVENTS', 'delivery');
+    const later = await delivery.event(await delivery.watch(`${receiver.url}/later`));
+    await delivery.attempts(later.eventId, 1);
+    await service.stop();
+    expect(requests('/deleted')).toBe(1);
+  });
 });

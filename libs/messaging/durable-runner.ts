@@ -1,4 +1,4 @@
-import type { Consumer, JsMsg } from '@nats-io/jetstream';
+import type { JsMsg } from '@nats-io/jetstream';
 import { headers as natsHeaders } from '@nats-io/nats-core';
 import PQueue from 'p-queue';
 import { isOutage } from '#outages';
@@ -7,7 +7,7 @@ import type { Bus } from './bus.js';
 import { catchUp } from './catch-up.js';
 import type { Durable } from './durable.js';
 import { untilAnswered } from './jetstream-requests.js';
-import { MessageSupply, openConsumer } from './message-supply.js';
+import { MessageSupply, openConsumer, type OpenConsumer } from './message-supply.js';
 import { markFailed, park, retry, type Later, type Outcome } from './outcome.js';
 import { STREAMS, subjectOf } from './streams.js';
 
@@ -40,8 +40,8 @@ const SOON_MS = 1000;
  */
 export async function runDurable(bus: Bus, durable: Durable, log: Logger): Promise<RunningDurable> {
   await catchUp(bus, durable, log);
-  const consumer = await untilAnswered(() => openConsumer(bus, durable));
-  return new DurableLoop(bus, durable, log.child({ consumer: durable.name }), consumer);
+  const open = await untilAnswered(() => openConsumer(bus, durable));
+  return new DurableLoop(bus, durable, log.child({ consumer: durable.name }), open);
 }
 
 class DurableLoop implements RunningDurable {
@@ -62,9 +62,9 @@ class DurableLoop implements RunningDurable {
     private readonly bus: Bus,
     private readonly durable: Durable,
     private readonly log: Logger,
-    consumer: Consumer,
+    open: OpenConsumer,
   ) {
-    this.supply = new MessageSupply(bus, durable, log, consumer);
+    this.supply = new MessageSupply(bus, durable, log, open);
     const workers = Array.from({ length: durable.batchesAtOnce ?? 1 }, () => this.work());
     this.finished = Promise.all(workers);
   }

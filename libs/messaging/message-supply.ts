@@ -12,6 +12,7 @@ import {
 import type { Logger } from '#telemetry';
 import type { Bus } from './bus.js';
 import type { Durable } from './durable.js';
+import { markOlder } from './outcome.js';
 
 /**
  * The server redelivers the messages of a crashed replica after this time. A running replica extends this time for its
@@ -25,9 +26,16 @@ const PULL_EXPIRES_MS = 30_000;
 /** The server reports an idle pull at this interval. After two missing reports the pull is restarted. */
 const IDLE_HEARTBEAT_MS = 5000;
 
+/** A consumer of the server. */
+export interface OpenConsumer {
+  consumer: Consumer;
+  /** When the consumer was created, in ms. */
+  createdAt: number;
+}
+
 /** Creates the consumer if it does not exist. @throws the error of NATS, also if it exists with other settings */
-export async function openConsumer(bus: Bus, durable: Durable): Promise<Consumer> {
-  await bus.jsm.consumers.add(durable.stream, {
+export async function openConsumer(bus: Bus, durable: Durable): Promise<OpenConsumer> {
+  const { created } = await bus.jsm.consumers.add(durable.stream, {
     durable_name: durable.name,
     ...(durable.subjects !== undefined && { filter_subject: durable.subjects }),
     ack_policy: AckPolicy.Explicit,
@@ -36,7 +44,8 @@ export async function openConsumer(bus: Bus, durable: Durable): Promise<Consumer
     max_ack_pending: Math.max(2000, durable.batchSize * 4),
     max_deliver: -1,
   });
-  return bus.js.consumers.get(durable.stream, durable.name);
+  const consumer = await bus.js.consumers.get(durable.stream, durable.name);
+  return { consumer, createdAt: Date.parse(created) };
 }
 
 /**
@@ -70,7 +79,7 @@ export class MessageSupply {
     private readonly bus: Bus,
     private readonly durable: Durable,
     private readonly log: Logger,
-    private consumer: Consumer | undefined,
+    private open: OpenConsumer | undefined,
   ) {
     this.batchesAtOnce = durable.batchesAtOnce ?? 1;
     this.handleWithinMs = durable.handleWithinMs ?? DEFAULT_HANDLE_WITHIN_MS;
@@ -135,7 +144,7 @@ export class MessageSupply {
     while (!this.closing) {
       try {
         // A consumer that somebody has deleted on the server is created again.
-        this.consumer ??= await openConsumer(this.bus, this.durable);
+        const { consumer, createdAt } = (this.open ??= await openConsumer(this.bus, this.durable));
         while (!this.closing && this.room() < this.durable.batchSize) await once(this.changes, 'change');
         if (this.closing) return;
         const pull: FetchMessages & ConsumeCallback = {
@@ -144,22 +153,23 @@ export class MessageSupply {
           idle_heartbeat: IDLE_HEARTBEAT_MS,
           // Iterating would cost several promises for each message. The types of `fetch` lack the callback, but the
           // library uses it for every pull (version 3.4.0).
-          callback: (message) => this.receive(message),
+          callback: (message) => this.receive(message, createdAt),
         };
-        this.messages = await this.consumer.fetch(pull);
+        this.messages = await consumer.fetch(pull);
         if (this.closing) void this.messages.close();
         const fault = await this.messages.closed();
         if (fault) throw fault;
       } catch (error) {
         if (this.closing) return;
         this.log.error({ err: error }, 'messages cannot be received; the consumer is opened again');
-        this.consumer = undefined;
+        this.open = undefined;
         await wait(SOON_MS);
       }
     }
   }
 
-  private receive(message: JsMsg): void {
+  private receive(message: JsMsg, createdAt: number): void {
+    if (message.info.timestampNanos < createdAt * 1_000_000) markOlder(message);
     this.waiting.push(message);
     // Workers need this signal only if there were no messages; `linger` checks the number of messages itself.
     if (this.waiting.length === 1) this.changes.emit('change');

@@ -30,9 +30,25 @@ export function markFailed(messages: readonly Handled[]): void {
   for (const message of messages) failed.add(message);
 }
 
+/** Messages that are older than their consumer. */
+const older = new WeakSet<Handled>();
+
+/** Makes `isOlderThanConsumer` and `wasHandledBefore` true for a message. */
+export function markOlder(message: Handled): void {
+  older.add(message);
+}
+
+/**
+ * Returns true if the stream stored the message before its consumer was created. Somebody has possibly deleted the
+ * consumer on the server. The consumer that was created again then gets all messages of the stream once more.
+ */
+export function isOlderThanConsumer(message: Handled): boolean {
+  return older.has(message);
+}
+
 /** Returns true if it is possible that the message was handled before, wholly or in part. */
 export function wasHandledBefore(message: Handled): boolean {
-  return message.redelivered || failed.has(message) || isCopy(message);
+  return message.redelivered || failed.has(message) || older.has(message) || isCopy(message);
 }
 
 /** Returns true if the message is a copy of a parked message: the original was possibly stored long before. */

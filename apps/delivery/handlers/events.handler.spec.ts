@@ -1,7 +1,7 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { EventSchema } from '#contracts';
 import { newId } from '#kernel';
-import { markFailed } from '#messaging';
+import { markFailed, markOlder } from '#messaging';
 import type { Database } from '#postgres';
 import { createLogger } from '#telemetry';
 import { until } from '#testing';
@@ -137,5 +137,20 @@ describe('a batch of events', () => {
     markFailed([failed!]);
     await handler.handle([failed!, { ...redelivered!, redelivered: true }, messageOf(quickId())]);
     expect(repeatedIds).toEqual(ids);
+  });
+
+  it('does not deliver the events of more than 48 hours ago if its consumer is new, and marks later ones', async () => {
+    const ids = [quickId(), quickId(), quickId()];
+    const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+    const [old, young, waited] = ids.map(messageOf);
+    const batch = [
+      { ...old!, time: hoursAgo(49) },
+      { ...young!, time: hoursAgo(47) },
+      { ...waited!, time: hoursAgo(49) },
+    ];
+    batch.slice(0, 2).forEach(markOlder);
+    expect((await handler.handle(batch)).map(({ kind }) => kind)).toEqual(['done', 'done', 'done']);
+    expect(recorded).toEqual([[ids[1], ids[2]]]);
+    expect(repeatedIds).toEqual([ids[1]]);
   });
 });

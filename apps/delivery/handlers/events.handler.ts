@@ -1,7 +1,15 @@
 import type { JsMsg } from '@nats-io/jetstream';
 import { Controller, Inject } from '@nestjs/common';
 import { within } from '#kernel';
-import { done, isCopy, later, wasHandledBefore, type Later, type Outcome } from '#messaging';
+import {
+  done,
+  isCopy,
+  isOlderThanConsumer,
+  later,
+  wasHandledBefore,
+  type Later,
+  type Outcome,
+} from '#messaging';
 import { DATABASE, LOG } from '#platform';
 import type { Database } from '#postgres';
 import { causeOf, type Logger } from '#telemetry';
@@ -10,6 +18,7 @@ import { AttemptRecorder } from '../attempts/attempt-recorder.js';
 import { BatchAttempts } from '../attempts/batch-attempts.js';
 import { turnOf, type AttemptResult, type Delivery } from '../attempts/delivery.js';
 import { EndpointQueues } from '../attempts/endpoint-queues.js';
+import { GIVE_UP_AFTER_MS } from '../domain/retry-schedule.js';
 import { FirstDeliveries, type NewDeliveries } from '../attempts/first-deliveries.js';
 import { returnPending, savePending, type PendingDelivery } from '../attempts/pending-deliveries.js';
 import { readPushedEvent, type ReadEvent } from '../wire/pushed-event.reader.js';
@@ -25,6 +34,12 @@ const LOOK_MS = 20;
 const UNDER_WAY_MS = 15_000;
 /** A mail for which no connection was free waits this long before its next attempt. */
 const NO_ROOM_MS = 1000;
+
+/**
+ * If somebody deletes the consumer on the server, EVENTS is read from its beginning. Events that are older than this get no
+ * delivery then. A delivery is given up after the same time.
+ */
+const MAX_AGE_MS = GIVE_UP_AFTER_MS;
 
 /** The parts of a message that the handler needs. */
 type EventMessage = Pick<JsMsg, 'data' | 'seq' | 'time' | 'redelivered'> & Partial<Pick<JsMsg, 'headers'>>;
@@ -57,6 +72,12 @@ export class EventsHandler {
   // events.
   @ConsumerPattern({ stream: 'EVENTS', name: 'delivery', batchSize: 375, batchesAtOnce: 3, everyMs: 10 })
   async handle(batch: readonly EventMessage[]): Promise<(Outcome | Later)[]> {
+    const old = new Set(batch.filter(isTooOld));
+    if (old.size > 0)
+      this.log.warn(
+        { events: old.size },
+        'the consumer is new; events that are older than 48 hours are not delivered',
+      );
     const events = batch.map((message) => ({
       event: readPushedEvent(message.data),
       cause: causeOf(message),
@@ -64,7 +85,7 @@ export class EventsHandler {
       storedAt: message.time.getTime(),
       handledSince: handledSince(message),
     }));
-    const delivered = events.filter(({ event }) => mayBeDelivered(event));
+    const delivered = events.filter(({ event }, index) => mayBeDelivered(event) && !old.has(batch[index]!));
     if (delivered.length === 0) return batch.map(() => done);
     const { late, attempts } = await this.deliver(await this.first.of(delivered));
     if (late.size === 0) return batch.map(() => done);
@@ -158,6 +179,10 @@ export class EventsHandler {
  */
 function mayBeDelivered({ push, ruleWebhook, notifyChannelIds, notifyKeywordChannels }: ReadEvent): boolean {
   return push || ruleWebhook || notifyKeywordChannels || notifyChannelIds.length > 0;
+}
+
+function isTooOld(message: EventMessage): boolean {
+  return isOlderThanConsumer(message) && message.time.getTime() < Date.now() - MAX_AGE_MS;
 }
 
 /** Returns since when attempts of an event were possibly recorded, in ms; undefined for an event that is new. */
