@@ -64,7 +64,6 @@ export function publishWindow<T extends Unstored>(
       subscription.unsubscribe();
       resolve({ unanswered: [...failed, ...open.values()], conflicting, fault, refused });
     };
-    const timer = setTimeout(finish, ANSWERS_WITHIN_MS);
     const subscription = nc.subscribe(`${inbox}.*`, {
       callback(error, answer) {
         if (error) {
@@ -86,6 +85,8 @@ export function publishWindow<T extends Unstored>(
         if (open.size === 0) finish();
       },
     });
+    // After the subscription, which throws if the connection is closed.
+    const timer = setTimeout(finish, ANSWERS_WITHIN_MS);
     for (const [index, message] of open) {
       const { subject, data, msgId, expectedSeq } = message;
       const traceparent = traceparentOf(message);
