@@ -186,7 +186,7 @@ describe('waiting deliveries', () => {
       pending: true,
     });
     expect(await claimPending(delivery.database, LIMITS)).toEqual([]);
-    await returnPending(delivery.database, claimed ? [claimed] : [], new Date());
+    await returnPending(delivery.database, claimed ? [claimed] : [], 0);
     expect((await claimPending(delivery.database, LIMITS)).length).toBe(1);
   });
 

@@ -176,7 +176,7 @@ export class RetryLoop implements Loop {
     this.extendedAt = Date.now();
     const waiting = [...this.ended, ...this.recorder.unrecorded].map(({ delivery }) => delivery);
     await extendClaims(
-      this.database,
+      this.database.manager,
       waiting.filter(({ pending }) => pending),
     );
     return false;
@@ -188,11 +188,7 @@ export class RetryLoop implements Loop {
    * now. Mails wait longer, because all mails go to one server.
    */
   private async returnUnattempted({ byMail, noRoom }: Group): Promise<void> {
-    await returnPending(
-      this.database,
-      noRoom.splice(0),
-      byMail ? new Date(Date.now() + NO_ROOM_MS) : 'in order',
-    );
+    await returnPending(this.database, noRoom.splice(0), byMail ? NO_ROOM_MS : 'in order');
   }
 
   /**

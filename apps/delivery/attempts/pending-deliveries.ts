@@ -167,26 +167,26 @@ export async function waitingTimes(
 
 /**
  * Makes claimed rows due again. The caller has made no attempt for these rows.
- * @param dueAt `in order`: the rows become due at their turns (`turnOf`), so they can be claimed immediately, the oldest
- *   first
+ * @param due after this time in ms, by the clock of Postgres, as for claims; or `in order`: the rows become due at their
+ *   turns (`turnOf`), so they can be claimed immediately, the oldest first
  */
 export async function returnPending(
   database: Database,
   keys: readonly DeliveryKey[],
-  dueAt: Date | 'in order',
+  due: number | 'in order',
 ): Promise<void> {
   if (keys.length > 0)
     await database.query(
-      `UPDATE pending_deliveries p SET due_at = coalesce($4, p.event_stored_at, p.first_at)
+      `UPDATE pending_deliveries p SET due_at = coalesce(clock_timestamp() + make_interval(secs => $4), p.event_stored_at, p.first_at)
        FROM unnest($1::uuid[], $2::text[], $3::uuid[]) AS k (event_id, target_kind, target_id) WHERE ${SAME_KEY}`,
-      [...keyColumns(keys), dueAt === 'in order' ? null : dueAt],
+      [...keyColumns(keys), due === 'in order' ? null : due / 1000],
     );
 }
 
 /** Lets the claims of these deliveries end `CLAIM_SECONDS` from now, if they would end earlier. */
-export async function extendClaims(database: Database, keys: readonly DeliveryKey[]): Promise<void> {
+export async function extendClaims(tx: Tx, keys: readonly DeliveryKey[]): Promise<void> {
   if (keys.length > 0)
-    await database.query(
+    await tx.query(
       `UPDATE pending_deliveries p SET due_at = greatest(p.due_at, clock_timestamp() + make_interval(secs => $4))
        FROM unnest($1::uuid[], $2::text[], $3::uuid[]) AS k (event_id, target_kind, target_id) WHERE ${SAME_KEY}`,
       [...keyColumns(keys), CLAIM_SECONDS],

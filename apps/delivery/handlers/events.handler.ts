@@ -20,18 +20,13 @@ import { turnOf, type AttemptResult, type Delivery } from '../attempts/delivery.
 import { EndpointQueues } from '../attempts/endpoint-queues.js';
 import { GIVE_UP_AFTER_MS } from '../domain/retry-schedule.js';
 import { FirstDeliveries, type NewDeliveries } from '../attempts/first-deliveries.js';
-import { returnPending, savePending, type PendingDelivery } from '../attempts/pending-deliveries.js';
+import { extendClaims, returnPending, savePending } from '../attempts/pending-deliveries.js';
 import { readPushedEvent, type ReadEvent } from '../wire/pushed-event.reader.js';
 
 /** Attempts of a batch that have not started within this time are left to the retry loop (retry.loop.ts). */
 const BATCH_TIMEOUT_MS = 1000;
 /** How often a batch checks whether only late or slow attempts are left. */
 const LOOK_MS = 20;
-/**
- * The retry loop repeats a slow attempt after this time, but only if its result was not recorded before, for example
- * after a crash.
- */
-const UNDER_WAY_MS = 15_000;
 /** A mail for which no connection was free waits this long before its next attempt. */
 const NO_ROOM_MS = 1000;
 
@@ -116,10 +111,9 @@ export class EventsHandler {
     await this.wait(attempts, () => !this.queues.mayEndSoon(attempts.open));
     await this.orCancel(attempts, async () => {
       const { results, refused, underWay } = attempts.close();
-      const dueAt = Date.now() + UNDER_WAY_MS;
       await this.savePending(
         refused,
-        underWay.map(([delivery]) => ({ ...delivery, dueAt })),
+        underWay.map(([delivery]) => delivery),
       );
       for (const [delivery, attempt] of underWay) this.follow(delivery, attempt);
       await this.recorder.record(results);
@@ -150,12 +144,17 @@ export class EventsHandler {
     }
   }
 
-  private async savePending(
-    waiting: readonly Delivery[],
-    others: readonly PendingDelivery[] = [],
-  ): Promise<void> {
-    const due = waiting.map((delivery) => ({ ...delivery, dueAt: turnOf(delivery) }));
-    await savePending(this.database.manager, [...due, ...others]);
+  /**
+   * @param underWay deliveries whose attempts run. Their rows count as claimed, so the retry loop repeats such an attempt
+   *   only if its result is not recorded in time, for example after a crash
+   */
+  private async savePending(waiting: readonly Delivery[], underWay: readonly Delivery[] = []): Promise<void> {
+    const rows = [...waiting, ...underWay].map((delivery) => ({ ...delivery, dueAt: turnOf(delivery) }));
+    if (underWay.length === 0) return savePending(this.database.manager, rows);
+    await this.database.transaction(async (tx) => {
+      await savePending(tx, rows);
+      await extendClaims(tx, underWay);
+    });
   }
 
   private follow(delivery: Delivery, attempt: Promise<AttemptResult | undefined>): void {
@@ -163,7 +162,7 @@ export class EventsHandler {
       .then((result) =>
         result
           ? this.recorder.record([{ ...result, delivery: { ...delivery, pending: true } }])
-          : returnPending(this.database, [delivery], new Date(Date.now() + NO_ROOM_MS)),
+          : returnPending(this.database, [delivery], NO_ROOM_MS),
       )
       .catch((error: unknown) =>
         this.log.error({ err: error }, 'an attempt could not be recorded; it is repeated'),
