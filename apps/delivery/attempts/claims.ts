@@ -4,6 +4,7 @@ import type { Database } from '#postgres';
 import { channelIdIn } from '../channels/channel.js';
 import { Channels } from '../channels/channels.js';
 import { ChannelPace } from '../channels/pace.js';
+import { disabledIn } from '../channels/recipients.js';
 import { skipReasonOf } from '../channels/skip-reason.js';
 import type { Addressed, Delivery, GivenUp } from './delivery.js';
 import { EndpointQueues } from './endpoint-queues.js';
@@ -64,7 +65,11 @@ export class PendingClaims {
   private async resolveChannels(claims: Claims, claimed: readonly ClaimedDelivery[]): Promise<void> {
     if (claimed.length === 0) return;
     const [channels, keywords, endpoints] = await Promise.all([
-      this.channels.find(claimed.map(({ endpoint }) => channelIdIn(endpoint) ?? '')),
+      this.channels.find(
+        claimed.flatMap(({ endpoint, body }) =>
+          [channelIdIn(endpoint) ?? '', disabledIn(body)].filter((id) => id !== ''),
+        ),
+      ),
       this.channels.ofKeywords(claimed.flatMap(({ keywordId }) => (keywordId === '' ? [] : [keywordId]))),
       this.targets.endpoints(claimed),
     ]);
@@ -84,7 +89,12 @@ export class PendingClaims {
           channelKind: channel.kind,
           signing: endpoint.signing,
           failingSince: endpoint.failingSince,
-          destination: { channel, keywordName: keyword?.name ?? '', timezone: keyword?.timezone ?? 'UTC' },
+          destination: {
+            channel,
+            keywordName: keyword?.name ?? '',
+            disabledName: channels.get(disabledIn(one.body))?.name,
+            timezone: keyword?.timezone ?? 'UTC',
+          },
         });
     }
   }

@@ -73,6 +73,8 @@ export interface Delivery extends Addressed {
 export interface Destination {
   channel: Channel;
   keywordName: string;
+  /** The name of the channel that an event `channel.disabled` is about; undefined for other events. */
+  disabledName: string | undefined;
   /** IANA zone of the account. */
   timezone: string;
 }

@@ -5,7 +5,7 @@ import type { Database } from '#postgres';
 import { channelEndpoint, type Channel } from '../channels/channel.js';
 import { Channels, type KeywordChannels } from '../channels/channels.js';
 import { ChannelPace } from '../channels/pace.js';
-import { recipientsOf } from '../channels/recipients.js';
+import { disabledIn, recipientsOf } from '../channels/recipients.js';
 import { skipReasonOf } from '../channels/skip-reason.js';
 import type { ReadEvent } from '../wire/pushed-event.reader.js';
 import { DISABLED } from './claims.js';
@@ -39,6 +39,7 @@ export interface NewDeliveries {
 /** One event for one target of a channel. */
 interface ToChannel extends CausedEvent {
   channel: Channel;
+  disabledName: string | undefined;
   targetId: string;
   keyword: KeywordChannels;
 }
@@ -108,7 +109,7 @@ export class FirstDeliveries {
       crowdedAddresses(this.database, addresses),
     ]);
     const waits = new Set(crowded);
-    for (const { channel, targetId, keyword, ...caused } of found) {
+    for (const { channel, disabledName, targetId, keyword, ...caused } of found) {
       const { accountId, channelId, kind: channelKind } = channel;
       const endpoint = channelEndpoint(channelId);
       const key = addressKey({ accountId, endpoint });
@@ -124,7 +125,7 @@ export class FirstDeliveries {
         channelKind,
         signing: known.signing,
         failingSince: known.failingSince,
-        destination: { channel, keywordName: keyword.name, timezone: keyword.timezone },
+        destination: { channel, keywordName: keyword.name, disabledName, timezone: keyword.timezone },
       };
       const reason = skipReasonOf(delivery, channel, keyword);
       if (reason !== undefined) result.unsent.push({ ...delivery, reason });
@@ -150,11 +151,13 @@ export class FirstDeliveries {
       const keyword = keywords.get(caused.event.keywordId);
       return keyword ? recipientsOf(caused.event, keyword).map((id) => ({ ...caused, keyword, id })) : [];
     });
-    const channels = await this.channels.find(wanted.map(({ id }) => id));
+    const disabled = wanted.flatMap(({ event }) => disabledIn(event.envelope) || []);
+    const channels = await this.channels.find([...wanted.map(({ id }) => id), ...disabled]);
     return wanted.flatMap(({ id, ...one }) => {
       const channel = channels.get(id);
       if (channel?.accountId !== one.event.accountId) return [];
-      return targetIds(channel).map((targetId) => ({ ...one, channel, targetId }));
+      const disabledName = channels.get(disabledIn(one.event.envelope))?.name;
+      return targetIds(channel).map((targetId) => ({ ...one, channel, disabledName, targetId }));
     });
   }
 }

@@ -56,7 +56,7 @@ function deliveryTo(n: number): Delivery {
     firstAt: 0,
     failingSince: undefined,
     pending: false,
-    destination: { channel, keywordName: 'Acme', timezone: 'UTC' },
+    destination: { channel, keywordName: 'Acme', disabledName: undefined, timezone: 'UTC' },
   };
 }
 

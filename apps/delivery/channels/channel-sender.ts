@@ -212,5 +212,5 @@ function chatRequest(
 
 function messageOf({ body, destination, target }: Delivery): Message {
   if (target.kind === 'digest') return digestMessage(JSON.parse(Buffer.from(body).toString()) as Digest);
-  return eventMessage(body, destination?.keywordName ?? '');
+  return eventMessage(body, destination?.keywordName ?? '', destination?.disabledName);
 }

@@ -6,7 +6,8 @@ import { renderSlack } from './slack/render.js';
 import { renderTeams } from './teams/render.js';
 import { renderTelegram } from './telegram/render.js';
 
-const messageOf = (event: object) => eventMessage(Buffer.from(JSON.stringify(event)), 'Acme');
+const messageOf = (event: object, disabledName?: string) =>
+  eventMessage(Buffer.from(JSON.stringify(event)), 'Acme', disabledName);
 const metaOf = (event: object) => messageOf(event).sections[0]?.entries[0]?.meta;
 const listing = { source: 'vinted', title: 'Nike Air', author: 'ada', price: 15, currency: 'EUR' };
 const answer = {
@@ -54,12 +55,12 @@ describe('the message of an event', () => {
     }
   });
 
-  it('about a disabled channel names the channel by its id, or by its address without query and password', () => {
-    const disabled = (data: object) =>
-      messageOf({ type: 'channel.disabled', data: { reason: 'gone', ...data } }).sections[0]?.lines;
-    expect(disabled({ kind: 'slack', channelId: '0190f3a0-0000-7000-8000-000000000001' })).toContain(
-      'Channel: 0190f3a0-0000-7000-8000-000000000001',
-    );
+  it('about a disabled channel names the channel by its name and id, or by its address without query and password', () => {
+    const disabled = (data: object, name?: string) =>
+      messageOf({ type: 'channel.disabled', data: { reason: 'gone', ...data } }, name).sections[0]?.lines;
+    const id = '0190f3a0-0000-7000-8000-000000000001';
+    expect(disabled({ kind: 'slack', channelId: id }, 'team')).toContain(`Channel: team (${id})`);
+    expect(disabled({ kind: 'slack', channelId: id })).toContain(`Channel: ${id}`);
     const url = 'https://user:word@example.org/hook?token=secret';
     expect(disabled({ kind: 'webhook', channelId: null, url })).toContain(
       'Channel: https://example.org/hook',

@@ -29,13 +29,14 @@ type Json = Record<string, unknown>;
 /**
  * Returns the message about one event.
  * @param envelope the bytes of the event's envelope
+ * @param disabledName the name of the channel that an event `channel.disabled` is about, if the channel still exists
  */
-export function eventMessage(envelope: Uint8Array, keywordName: string): Message {
+export function eventMessage(envelope: Uint8Array, keywordName: string, disabledName?: string): Message {
   const event = JSON.parse(Buffer.from(envelope).toString()) as Json;
   const name = cut(oneLine(keywordName), 80);
   const type = textOf(event['type']);
   const data = objectOf(event['data']);
-  if (data) return keywordMessage(type, data, name);
+  if (data) return keywordMessage(type, { ...data, disabledName }, name);
   const body = BODY_KEYS.map((key) => objectOf(event[key])).find((one) => one !== undefined) ?? {};
   const source = sourceName(textOf(body['source']));
   return {
@@ -124,8 +125,7 @@ function keywordText(type: string, data: Json): { head: string; lines: string[];
       return {
         head: `a channel is disabled: ${textOf(data['kind'])}`,
         lines: [
-          // The query of an address and its user can be secrets.
-          `Channel: ${displayUrl(textOf(data['url'])) || textOf(data['channelId'])}`,
+          `Channel: ${disabledChannel(data)}`,
           `Reason: ${textOf(data['reason'])}`,
           'The channel gets nothing until it is enabled again.',
         ],
@@ -134,6 +134,13 @@ function keywordText(type: string, data: Json): { head: string; lines: string[];
     default:
       return { head: type, lines: [], url: null };
   }
+}
+
+function disabledChannel(data: Json): string {
+  const id = textOf(data['channelId']);
+  const name = textOf(data['disabledName']);
+  // The query of an address and its user can be secrets.
+  return displayUrl(textOf(data['url'])) || (name ? `${name} (${id})` : id);
 }
 
 function firstText(body: Json, keys: readonly string[]): string {

@@ -9,7 +9,7 @@ const event = (more: object = {}) => ({
   push: true,
   notifyChannelIds: [],
   notifyKeywordChannels: false,
-  envelope: Buffer.from('{"data":{"channelId":"now"}}'),
+  envelope: Buffer.from('{"type":"channel.disabled","data":{"channelId":"now"}}'),
   ...more,
 });
 const of = (more: object, webhookEvents: string[] = []) =>
@@ -39,9 +39,11 @@ describe('the channels that get an event immediately', () => {
 
   it('are, for an event `channel.disabled`, all channels of the keyword except the disabled channel [channels.disabled-told]', () => {
     expect(of({ type: 'channel.disabled' })).toEqual(['later']);
-    expect(of({ type: 'channel.disabled', envelope: Buffer.from('{"data":{"channelId":null}}') })).toEqual([
-      'now',
-      'later',
-    ]);
+    expect(
+      of({
+        type: 'channel.disabled',
+        envelope: Buffer.from('{"type":"channel.disabled","data":{"channelId":null}}'),
+      }),
+    ).toEqual(['now', 'later']);
   });
 });

@@ -26,10 +26,17 @@ export function recipientsOf(
   return [...ids];
 }
 
-/** Returns the channel that an event `channel.disabled` is about; empty if it is about a webhook address. */
-function disabledIn(envelope: Uint8Array): string {
-  const { data } = JSON.parse(Buffer.from(envelope).toString()) as {
+/**
+ * Returns the id of the channel that an event `channel.disabled` is about; empty for another event, and if the event is
+ * about a webhook address.
+ */
+export function disabledIn(envelope: Uint8Array): string {
+  // Most events are of other types, and are not parsed.
+  if (!Buffer.from(envelope.buffer, envelope.byteOffset, envelope.byteLength).includes('"channel.disabled"'))
+    return '';
+  const { type, data } = JSON.parse(Buffer.from(envelope).toString()) as {
+    type?: string;
     data?: { channelId?: string | null };
   };
-  return data?.channelId ?? '';
+  return (type === 'channel.disabled' && data?.channelId) || '';
 }

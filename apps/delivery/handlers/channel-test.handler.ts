@@ -109,7 +109,7 @@ export class ChannelTestHandler {
       failingSince: undefined,
       pending: false,
       cause: currentTraceparent(),
-      destination: { channel, keywordName: 'Test of a channel', timezone: 'UTC' },
+      destination: { channel, keywordName: 'Test of a channel', disabledName: undefined, timezone: 'UTC' },
     }));
   }
 
