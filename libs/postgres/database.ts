@@ -43,6 +43,7 @@ import { Reservations1764100000000 } from './migrations/1764100000000-reservatio
 import { ReservationStreams1764200000000 } from './migrations/1764200000000-reservation-streams.js';
 import { ChannelOrder1764300000000 } from './migrations/1764300000000-channel-order.js';
 import { NoDueIndex1764400000000 } from './migrations/1764400000000-no-due-index.js';
+import { LastDigests1764410000000 } from './migrations/1764410000000-last-digests.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -111,6 +112,7 @@ const MIGRATIONS = [
   ReservationStreams1764200000000,
   ChannelOrder1764300000000,
   NoDueIndex1764400000000,
+  LastDigests1764410000000,
 ];
 
 /** How a service uses Postgres. */

@@ -21,6 +21,7 @@ interface Row {
   after_seq: number;
   digest_seq: number;
   due_at: Date;
+  last_seq: number | null;
   name: string;
 }
 
@@ -38,8 +39,8 @@ const IS_LOCKED = '(SELECT count(*) FROM locked) > 0';
 /**
  * Creates and deletes turns, so that they agree with the channels of the keywords. The first digest of a new channel
  * contains only items that are found from now on. If the mode of a channel changes, the first digest of the new mode
- * also contains the items that wait for the old mode. A removed channel gets no more digests. Retired and purged
- * keywords have no turns. If a turn that must be deleted is claimed, its channel does not change until a later call
+ * also contains the items that wait for the old mode. If the mode changes to `instant`, these items are sent in one last
+ * digest, when the old mode is due. A removed channel gets no more digests. Retired and purged keywords have no turns. If a turn that must be deleted is claimed, its channel does not change until a later call
  * (`keywordsToSync`).
  * @param lastSeq the last sequence of EVENTS
  */
@@ -75,8 +76,14 @@ async function sync(tx: Tx, keywordIds: readonly string[], lastSeq: number, now:
   );
   const unwanted: (Pick<Row, 'keyword_id' | 'channel_id' | 'mode' | 'period_from' | 'after_seq'> & {
     is_claimed: boolean;
+    /** True if its channel is `instant` now, and its last digest was not assembled. */
+    has_last: boolean;
   })[] = await tx.query(
-    `SELECT keyword_id, channel_id, mode, period_from, after_seq, claimed_until <> '-infinity' AS is_claimed
+    `SELECT keyword_id, channel_id, mode, period_from, after_seq, claimed_until <> '-infinity' AS is_claimed,
+       (last_seq IS NULL OR after_seq < last_seq) AND EXISTS (
+         SELECT 1 FROM keywords k CROSS JOIN LATERAL jsonb_array_elements(COALESCE(k.definition->'channels', '[]')) AS c
+         WHERE k.keyword_id = t.keyword_id AND k.state <> 'retired' AND c->>'channelId' = t.channel_id::text
+           AND c->>'mode' = 'instant') AS has_last
      FROM digest_turns t WHERE keyword_id = ANY ($1) AND NOT EXISTS (
        SELECT 1 FROM jsonb_to_recordset($2) AS n (keyword_id uuid, channel_id uuid, mode text) WHERE ${IS_TURN})
      ORDER BY keyword_id, channel_id, mode FOR UPDATE`,
@@ -85,7 +92,15 @@ async function sync(tx: Tx, keywordIds: readonly string[], lastSeq: number, now:
   // The digest of a claimed turn can be stored already, also if the replica has crashed since then. The new mode would
   // repeat its items. So the change of the channel waits until the claim has a result.
   const waiting = new Set(unwanted.filter((one) => one.is_claimed).map(channelOf));
-  const removed = unwanted.filter((one) => !waiting.has(channelOf(one)));
+  const unclaimed = unwanted.filter((one) => !waiting.has(channelOf(one)));
+  const digested = new Set(wanted.map(channelOf));
+  const isLast = (one: (typeof unwanted)[number]) => one.has_last && !digested.has(channelOf(one));
+  await tx.query(
+    `UPDATE digest_turns t SET last_seq = coalesce(t.last_seq, $2)
+     FROM jsonb_to_recordset($1) AS n (keyword_id uuid, channel_id uuid, mode text) WHERE ${IS_TURN}`,
+    [JSON.stringify(unclaimed.filter(isLast)), lastSeq],
+  );
+  const removed = unclaimed.filter((one) => !isLast(one));
   await tx.query(
     `DELETE FROM digest_turns t
      USING jsonb_to_recordset($1) AS n (keyword_id uuid, channel_id uuid, mode text) WHERE ${IS_TURN}`,
@@ -107,7 +122,8 @@ async function sync(tx: Tx, keywordIds: readonly string[], lastSeq: number, now:
     `INSERT INTO digest_turns (keyword_id, channel_id, mode, account_id, timezone, period_from, after_seq, due_at)
      SELECT n.keyword_id, n.channel_id, n.mode, n.account_id, n.timezone, n.period_from, n.after_seq, n.due_at
      FROM jsonb_to_recordset($1) AS n (keyword_id uuid, channel_id uuid, mode text, account_id uuid, timezone text,
-       period_from timestamptz, after_seq bigint, due_at timestamptz) ON CONFLICT DO NOTHING`,
+       period_from timestamptz, after_seq bigint, due_at timestamptz)
+     ON CONFLICT (keyword_id, channel_id, mode) DO UPDATE SET last_seq = NULL WHERE digest_turns.last_seq IS NOT NULL`,
     [JSON.stringify(turns)],
   );
 }
@@ -116,10 +132,11 @@ function channelOf({ keyword_id: keywordId, channel_id: channelId }: Pick<Row, '
   return `${keywordId} ${channelId}`;
 }
 
-/** The condition that keyword `k` still sends the digests of a turn `t`. */
+/** The condition that keyword `k` still sends the digests, or the last digest, of a turn `t`. */
 const IS_WANTED = `k.keyword_id = t.keyword_id AND k.state <> 'retired' AND EXISTS (
   SELECT 1 FROM jsonb_array_elements(COALESCE(k.definition->'channels', '[]')) AS c
-  WHERE (c->>'channelId')::uuid = t.channel_id AND c->>'mode' = t.mode)`;
+  WHERE (c->>'channelId')::uuid = t.channel_id AND (c->>'mode' = t.mode
+    OR (t.last_seq IS NOT NULL AND c->>'mode' = 'instant')))`;
 
 /** Returns the turns whose keyword still sends digests to the channel in the mode of the turn. */
 export async function stillWanted<T extends DigestTurn>(
@@ -127,12 +144,13 @@ export async function stillWanted<T extends DigestTurn>(
   turns: readonly T[],
 ): Promise<ReadonlySet<T>> {
   const rows: { n: number }[] = await database.query(
-    `SELECT t.n::int FROM unnest($1::uuid[], $2::uuid[], $3::text[])
-       WITH ORDINALITY AS t (keyword_id, channel_id, mode, n) JOIN keywords k ON ${IS_WANTED}`,
+    `SELECT t.n::int FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[])
+       WITH ORDINALITY AS t (keyword_id, channel_id, mode, last_seq, n) JOIN keywords k ON ${IS_WANTED}`,
     [
       turns.map(({ keywordId }) => keywordId),
       turns.map(({ channelId }) => channelId),
       turns.map(({ mode }) => mode),
+      turns.map(({ lastSeq }) => lastSeq ?? null),
     ],
   );
   return new Set(rows.map(({ n }) => turns[n - 1]!));
@@ -140,13 +158,14 @@ export async function stillWanted<T extends DigestTurn>(
 
 /**
  * Returns the keywords whose changes had to wait for the result of a claim, and can now be made by `syncWithChannels`.
+ * Also returns those of turns whose last digest was assembled.
  * @param among only these keywords; without it, all keywords
  */
 export async function keywordsToSync(database: Database, among?: readonly string[]): Promise<string[]> {
   const rows: Pick<Row, 'keyword_id'>[] = await database.query(
     `SELECT DISTINCT keyword_id FROM digest_turns t
      WHERE claimed_until = '-infinity' AND ($1::uuid[] IS NULL OR keyword_id = ANY ($1))
-       AND NOT EXISTS (SELECT 1 FROM keywords k WHERE ${IS_WANTED})`,
+       AND (t.after_seq >= t.last_seq OR NOT EXISTS (SELECT 1 FROM keywords k WHERE ${IS_WANTED}))`,
     [among ?? null],
   );
   return rows.map((row) => row.keyword_id);
@@ -199,6 +218,7 @@ export async function claimDueTurns(
       afterSeq: row.after_seq,
       digestSeq: row.digest_seq,
       dueAt: row.due_at.getTime(),
+      lastSeq: row.last_seq ?? undefined,
       keywordName: row.name,
     }))
     .sort((a, b) => a.dueAt - b.dueAt);

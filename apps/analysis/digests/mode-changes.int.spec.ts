@@ -1,3 +1,4 @@
+import { newId } from '#kernel';
 import { until } from '#testing';
 import { nextDue } from '../domain/digest-times.js';
 import { EventsProgress } from '../projection-progress.js';
@@ -31,12 +32,12 @@ async function totals(scene: DigestScene): Promise<{ hourly: number[]; daily: nu
   return { hourly: await of('hourly'), daily: await of('daily') };
 }
 
-async function stored(scene: DigestScene): Promise<void> {
-  await until('the item is stored', async () => {
+async function stored(scene: DigestScene, count = 1): Promise<void> {
+  await until('the items are stored', async () => {
     const rows: unknown[] = await fixture.database.query('SELECT 1 FROM digest_items WHERE keyword_id = $1', [
       scene.keywordId,
     ]);
-    return rows.length > 0;
+    return rows.length === count;
   });
 }
 
@@ -80,6 +81,56 @@ describe('if the digest mode of a channel changes from `hourly` to `daily`', () 
     await scene.run(ELEVEN + CLAIM_MS);
     await scene.run(NINE);
     expect(await totals(scene)).toEqual({ hourly: [1], daily: [2] });
+  });
+});
+
+describe('if the digest mode of a channel changes to `instant`', () => {
+  const turns = (scene: DigestScene) =>
+    fixture.database.query('SELECT mode FROM digest_turns WHERE keyword_id = $1', [scene.keywordId]);
+
+  it('the mentions that wait are sent in one last digest, without later mentions [digests.exactly-once]', async () => {
+    const scene = await fixture.scene('hourly');
+    await scene.publish(scene.event('one'), scene.event('two'));
+    await stored(scene, 2);
+    await scene.send('instant');
+    // Items are stored as long as any channel of the keyword gets digests.
+    const other = JSON.stringify({ channelId: newId(), mode: 'daily' });
+    await fixture.database.query(
+      `UPDATE keywords SET definition = jsonb_insert(definition, '{channels,0}', $2) WHERE keyword_id = $1`,
+      [scene.keywordId, other],
+    );
+    await scene.publish(scene.event('sent immediately'));
+    await stored(scene, 3);
+    await scene.run(ELEVEN);
+    expect(await totals(scene)).toEqual({ hourly: [2], daily: [] });
+    expect(await turns(scene)).toEqual([{ mode: 'daily' }]);
+  });
+
+  it('while an hourly digest is claimed, the digest contains what waited at the change', async () => {
+    const scene = await fixture.scene('hourly');
+    await scene.publish(scene.event('one'));
+    const replica = replicaWith((assemble) => async (due, now) => {
+      await scene.send('instant');
+      return assemble(due, now);
+    });
+    await scene.run(ELEVEN, replica);
+    await scene.run(ELEVEN);
+    expect(await totals(scene)).toEqual({ hourly: [1], daily: [] });
+    expect(await turns(scene)).toEqual([]);
+  });
+
+  it('and then to a digest mode again, the digests continue', async () => {
+    const scene = await fixture.scene('hourly');
+    await scene.publish(scene.event('one'));
+    await scene.send('instant');
+    await scene.send('hourly');
+    await scene.publish(scene.event('two'));
+    await scene.run(ELEVEN);
+    expect(await totals(scene)).toEqual({ hourly: [2], daily: [] });
+    expect(await turns(scene)).toEqual([{ mode: 'hourly' }]);
+    await scene.send('instant');
+    await scene.send();
+    expect(await turns(scene)).toEqual([]);
   });
 });
 

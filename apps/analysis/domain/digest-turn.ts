@@ -16,6 +16,8 @@ export interface DigestTurn {
   /** The sequence of the previous digest in DIGESTS; 0 if there is none. */
   digestSeq: number;
   dueAt: number;
+  /** Present if the next digest is the last one: the last sequence of EVENTS that it contains. */
+  lastSeq?: number | undefined;
 }
 
 /** A digest that is due: its period, and the sequences of its items (greater than `afterSeq`, up to `cutSeq`). */
@@ -32,11 +34,11 @@ export interface DuePeriod {
  * @param appliedSeq every event up to this sequence was stored as an item, or belongs to no digest
  */
 export function duePeriod(turn: DigestTurn, appliedSeq: number, now: number): DuePeriod {
-  const { mode, timeZone, periodFrom, afterSeq, dueAt } = turn;
+  const { mode, timeZone, periodFrom, afterSeq, dueAt, lastSeq = Infinity } = turn;
   return {
     from: periodFrom,
     to: nextDue(mode, timeZone, dueAt) > now ? dueAt : lastDue(mode, timeZone, now),
-    cutSeq: Math.max(afterSeq, appliedSeq),
+    cutSeq: Math.max(afterSeq, Math.min(appliedSeq, lastSeq)),
   };
 }
 

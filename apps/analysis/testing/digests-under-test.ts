@@ -116,7 +116,7 @@ export class DigestScene {
   }
 
   /** Changes the modes of the keyword's channel. */
-  async send(...modes: DigestMode[]): Promise<void> {
+  async send(...modes: (DigestMode | 'instant')[]): Promise<void> {
     const channels = modes.map((mode) => ({ channelId: this.channelId, mode }));
     const definition = toJson(
       KeywordDefinitionSchema,
