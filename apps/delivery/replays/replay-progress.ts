@@ -6,7 +6,8 @@ import type { Position } from './event-index.js';
 
 /**
  * A claim ends after this time, and another replica can take the replay. A turn (see `Turn`) is shorter: it sends
- * events for at most 2 seconds (`TURN_MS`), and then waits for at most one attempt.
+ * events for at most 2 seconds (`TURN_MS`), and then waits for at most one attempt. A replica keeps its claims while an
+ * outage delays the record of its attempts.
  */
 const CLAIM_SECONDS = 20;
 
@@ -85,6 +86,15 @@ export async function claimReplays(database: Database, max: number): Promise<Cla
     upToSeq: row.up_to_seq,
     claim: row.claim,
   }));
+}
+
+/** Lets these claims end `CLAIM_SECONDS` from now, if they have not been replaced. */
+export async function keepClaims(database: Database, replays: readonly ClaimedReplay[]): Promise<void> {
+  if (replays.length > 0)
+    await database.query(
+      'UPDATE replays SET due_at = now() + make_interval(secs => $2) WHERE claim = ANY ($1)',
+      [replays.map(({ claim }) => claim), CLAIM_SECONDS],
+    );
 }
 
 /** The result of a turn. A turn is a part of a replay that one process runs without a break. */

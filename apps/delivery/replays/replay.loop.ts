@@ -12,6 +12,7 @@ import {
   claimReplays,
   countsOf,
   endTurn,
+  keepClaims,
   LostReplay,
   PURGED,
   claimStateOf,
@@ -20,6 +21,8 @@ import {
 import { ReplaySender } from './replay-sender.js';
 
 const PAUSE_MS = 500;
+/** How often the claims of running turns are extended. A claim lasts four times as long. */
+const KEEP_MS = 5000;
 /** Maximum number of replays that a replica runs at the same time. */
 const AT_ONCE = 8;
 /** Maximum number of events that a replay sends in one turn, so that other replays also get a turn. */
@@ -40,17 +43,23 @@ const MAX_WAITING = 1000;
 @Injectable()
 export class ReplayLoop implements Loop {
   readonly name = 'replays';
-  private readonly underWay = new Set<Promise<void>>();
+  private readonly underWay = new Map<Promise<void>, ClaimedReplay>();
   /** Events that were read in advance, by replay and position. */
   private readonly ahead = new LRUCache<string, IndexedEvent[]>({ max: AT_ONCE * 4 });
   private readonly rounds = new Repeated({
     pauseMs: PAUSE_MS,
     run: async (signal) => {
       const begun = await this.begin(signal);
-      if (begun > 0 && this.underWay.size >= AT_ONCE) await Promise.race(this.underWay);
+      if (begun > 0 && this.underWay.size >= AT_ONCE) await Promise.race(this.underWay.keys());
       return begun > 0;
     },
     failed: (error) => this.log.error({ err: error }, 'replays could not be claimed'),
+  });
+  /** If another turn began before the attempts of a turn are recorded, it would send the same events again. */
+  private readonly keeping = new Repeated({
+    pauseMs: KEEP_MS,
+    run: () => keepClaims(this.database, [...this.underWay.values()]),
+    failed: (error) => this.log.error({ err: error }, 'the claims of replays could not be kept'),
   });
 
   constructor(
@@ -64,11 +73,13 @@ export class ReplayLoop implements Loop {
 
   start(): void {
     this.rounds.start();
+    this.keeping.start();
   }
 
   async stop(): Promise<void> {
     await this.rounds.stop();
-    await within(STOP_TIMEOUT_MS, Promise.all(this.underWay));
+    await within(STOP_TIMEOUT_MS, Promise.all(this.underWay.keys()));
+    await this.keeping.stop();
   }
 
   private async begin(signal: AbortSignal): Promise<number> {
@@ -85,7 +96,7 @@ export class ReplayLoop implements Loop {
           );
         })
         .finally(() => this.underWay.delete(turn));
-      this.underWay.add(turn);
+      this.underWay.set(turn, replay);
     }
     return claimed.length;
   }

@@ -1,0 +1,43 @@
+import { newId } from '#kernel';
+import { createLogger } from '#telemetry';
+import { until } from '#testing';
+import type { Targets } from '../attempts/targets.js';
+import { openDelivery, type DeliveryUnderTest } from '../testing/delivery-under-test.js';
+import type { EventIndex } from './event-index.js';
+import type { ReplayDecisions } from './replay-decisions.js';
+import type { ReplaySender } from './replay-sender.js';
+import { ReplayLoop } from './replay.loop.js';
+
+let delivery: DeliveryUnderTest;
+
+beforeAll(async () => (delivery = await openDelivery()));
+afterAll(() => delivery?.drop());
+
+it('a replay is not claimed again while a turn takes longer than its claim', async () => {
+  const { database, accountId } = delivery;
+  const watchId = await delivery.watch('http://receiver.example.org/');
+  await database.query(
+    `INSERT INTO replays (replay_id, account_id, watch_id, since, until, url, types, rate_per_second, up_to_seq, status, created_at, due_at)
+     VALUES ($1, $2, $3, now(), now(), 'http://receiver.example.org/', '{}', 1, 0, 'running', now(), now() - interval '1 minute')`,
+    [newId(), accountId, watchId],
+  );
+  // The turn waits until the end of the test, as it does while a store cannot answer.
+  let end: () => void = () => undefined;
+  const holds = jest.fn(() => new Promise<boolean>((resolve) => (end = () => resolve(false))));
+  const loop = new ReplayLoop(
+    ...([database, { holds } as unknown as EventIndex, {} as Targets] as const),
+    ...([{} as ReplayDecisions, {} as ReplaySender, createLogger('spec', 'silent')] as const),
+  );
+  loop.start();
+  await until('the turn has begun', () => holds.mock.calls.length === 1);
+  await database.query(`UPDATE replays SET due_at = now() + interval '8 seconds'`);
+  await until('the claim is extended', async () => {
+    const rows: unknown[] = await database.query(
+      `SELECT 1 FROM replays WHERE due_at > now() + interval '10 seconds'`,
+    );
+    return rows.length === 1;
+  });
+  expect(holds).toHaveBeenCalledTimes(1);
+  end();
+  await loop.stop();
+});
