@@ -1,5 +1,6 @@
 import type { Route } from 'playwright-core';
 import type { FirstMember } from './first-member.js';
+import { call } from './installation.js';
 
 /** Tests: the new member sees checks and deliveries, and builds rules. */
 export function workTasks(firstMember: FirstMember): void {
@@ -106,6 +107,59 @@ export function workTasks(firstMember: FirstMember): void {
     expect(await page.getByRole('textbox', { name: 'Clause 1: value' }).inputValue()).toBe('loose switch');
     expect(await page.getByRole('button', { name: 'Save the rules' }).isDisabled()).toBe(true);
   }, 150_000);
+
+  it('keeps the typed rules when a colleague changes the keyword, and replaces the rules of the colleague only on demand', async () => {
+    const { page } = firstMember;
+    const { id } = await firstMember.keyword();
+    const path = `/v1/keywords/${id}`;
+    await page.goto(`${firstMember.url}/keywords/${id}/rules`);
+    const name = page.getByRole('textbox', { name: 'Rule 1' });
+    await name.fill('Dark lamps');
+    await call(page, 'POST', `${path}/pause`);
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Run the backtest' }).click();
+    const read = page.waitForResponse((answer) => answer.url().endsWith(path) && answer.ok());
+    await firstMember.signInAgain();
+    await read;
+    await call(page, 'POST', `${path}/resume`);
+    const { rules } = await call(page, 'GET', path);
+    expect(await name.inputValue()).toBe('Dark lamps');
+    await call(page, 'PATCH', path, { rules: [{ ...rules[0], name: 'Rule of a colleague' }] });
+    const save = page.getByRole('button', { name: 'Save the rules' });
+    await save.click();
+    await page.getByText('Another member has changed the same part meanwhile').waitFor();
+    expect(await name.inputValue()).toBe('Dark lamps');
+    expect((await call(page, 'GET', path)).rules[0].name).toBe('Rule of a colleague');
+    // A text that is typed during the save would be lost.
+    let wasEditable: boolean | undefined;
+    await page.route(`**${path}`, async (route) => {
+      if (route.request().method() === 'PATCH') wasEditable = await name.isEditable();
+      await route.continue();
+    });
+    await save.click();
+    await page.getByText('The rules were saved').waitFor();
+    expect(wasEditable).toBe(false);
+    expect((await call(page, 'GET', path)).rules[0].name).toBe('Dark lamps');
+    await page.unroute(`**${path}`);
+  }, 60_000);
+
+  it('sees in the editor what a colleague has changed in the same part meanwhile, before the save replaces it', async () => {
+    const { page } = firstMember;
+    const path = `/v1/keywords/${(await firstMember.keyword()).id}`;
+    await firstMember.openEditor();
+    await page.getByRole('textbox', { name: 'Name' }).first().fill('Umbra Lamp of mine');
+    await call(page, 'PATCH', path, { name: 'Umbra Lamp of a colleague', languages: ['en'] });
+    await page.getByRole('button', { name: 'Review and save' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Save these changes?' });
+    const save = dialog.getByRole('button', { name: 'Save', exact: true });
+    await save.click();
+    await dialog.getByText('Another member has changed the same parts').waitFor();
+    await dialog.getByText('Umbra Lamp of a colleague').waitFor();
+    await save.click();
+    await page.getByRole('heading', { name: 'Umbra Lamp of mine' }).waitFor();
+    expect(await call(page, 'GET', path)).toMatchObject({ name: 'Umbra Lamp of mine', languages: ['en'] });
+    await call(page, 'PATCH', path, { name: 'Umbra Lamp', languages: null });
+  }, 60_000);
 
   it('sees the price, asks sources once, and keeps the question as a keyword', async () => {
     const { page } = firstMember;

@@ -1,4 +1,5 @@
 import type { Source } from '../../api/types.js';
+import { canonical, changedKeys } from '../../parts/changed-part.js';
 import { sourceName } from '../../parts/source.js';
 import type { KeywordBody } from './draft.js';
 import { labelOf, readableValue, type NameOf } from './readable-value.js';
@@ -30,15 +31,6 @@ export function changesOf(
     after: readableValue(key, after[key], nameOf),
   }));
 }
-
-/** Returns the changed part of a body, which a PATCH sends. */
-export const changedPart = (before: KeywordBody, after: KeywordBody): Partial<KeywordBody> =>
-  Object.fromEntries(changedKeys(before, after).map((key) => [key, after[key]]));
-
-const changedKeys = (before: KeywordBody, after: KeywordBody) =>
-  (Object.keys(after) as (keyof KeywordBody)[]).filter(
-    (key) => canonical(before[key]) !== canonical(after[key]),
-  );
 
 /** A source in an estimate, with its searches. */
 interface NormalizedSource {
@@ -72,13 +64,5 @@ function searchesOf(sources: readonly NormalizedSource[]): Map<string, { criteri
         },
       ]),
     ),
-  );
-}
-
-function canonical(value: unknown): string {
-  return JSON.stringify(value ?? null, (_, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
   );
 }

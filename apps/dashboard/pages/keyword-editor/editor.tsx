@@ -5,15 +5,23 @@ import { useNavigate } from 'react-router';
 import { api, EarshotError } from '../../api/client.js';
 import { useCanEdit } from '../../api/session.js';
 import type { Keyword } from '../../api/types.js';
+import { changedPart, overwrittenPart } from '../../parts/changed-part.js';
 import { formPath, showFaults } from '../../parts/faults.js';
 import { plural } from '../../parts/format.js';
 import { notify } from '../../parts/notify.js';
 import { Problem } from '../../parts/problem.js';
 import { useUnsavedWarning } from '../../parts/unsaved-warning.js';
 import { ChangesDialog } from './changes-dialog.js';
-import { changedPart } from './changes.js';
 import { DeliverySection } from './delivery-section.js';
-import { bodyOf, DraftProvider, termFaultsOf, useDraftForm, type Draft, type KeywordBody } from './draft.js';
+import {
+  bodyOf,
+  draftOf,
+  DraftProvider,
+  termFaultsOf,
+  useDraftForm,
+  type Draft,
+  type KeywordBody,
+} from './draft.js';
 import { EstimatePanel } from './estimate-panel.js';
 import { NoiseSection } from './noise-section.js';
 import { PreviewSection } from './preview-section.js';
@@ -37,10 +45,11 @@ export function Editor({ stored, initial }: Props) {
   const [wasTried, setTried] = useState(false);
   const [isAsking, setAsking] = useState(false);
   const body = useMemo(() => bodyOf(form.values), [form.values]);
-  const before = useMemo(() => bodyOf(initial), [initial]);
+  // A later read, for example after a new sign-in, must not replace what the member's changes are compared with.
+  const [before, setBefore] = useState(() => bodyOf(initial));
   const estimate = useEstimate(body, stored?.id);
   const isSaved = useRef(false);
-  const save = useSave(stored, before, form, isSaved);
+  const save = useSave(stored, { before, setBefore }, form, isSaved);
   useFaultsBesideFields(form, estimate.data, wasTried);
   useUnsavedWarning(() => form.isDirty() && !isSaved.current);
   const submit = () => {
@@ -120,10 +129,19 @@ const pathsOf = (error: unknown) =>
 
 type DraftForm = ReturnType<typeof useDraftForm>;
 
-/** Creates the keyword, with the token of the displayed price if there is one, or sends the changed keys. */
+interface Beginning {
+  /** The keyword with which the form began. */
+  before: KeywordBody;
+  setBefore: (before: KeywordBody) => void;
+}
+
+/**
+ * Creates the keyword, with the token of the displayed price if there is one, or sends the changed keys. If another
+ * member has changed the same keys meanwhile, shows their values in the list of changes instead.
+ */
 function useSave(
   stored: Keyword | undefined,
-  before: KeywordBody,
+  { before, setBefore }: Beginning,
   form: DraftForm,
   isSaved: RefObject<boolean>,
 ) {
@@ -133,7 +151,16 @@ function useSave(
     mutationFn: async ({ body, token }: { body: KeywordBody; token: string | undefined }) => {
       const headers: Record<string, string> = token === undefined ? {} : { 'service-estimate-token': token };
       if (!stored) return { ...(await api.post('/v1/keywords', { body, headers })), resetSearches: [] };
-      return api.patch('/v1/keywords/{id}', { path: { id: stored.id }, body: changedPart(before, body) });
+      const path = { id: stored.id };
+      const present = bodyOf(draftOf(await api.get('/v1/keywords/{id}', { path })));
+      const overwritten = overwrittenPart(before, body, present);
+      if (Object.keys(overwritten).length > 0) {
+        setBefore({ ...before, ...overwritten });
+        throw new Error(
+          'Another member has changed the same parts of the keyword meanwhile. The list shows their values. Save again to replace them with yours.',
+        );
+      }
+      return api.patch('/v1/keywords/{id}', { path, body: changedPart(before, body) });
     },
     onSuccess: async (keyword) => {
       isSaved.current = true;

@@ -1,4 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useParams } from 'react-router';
 import { api } from '../../api/client.js';
 import { Page } from '../../parts/page.js';
@@ -8,8 +9,13 @@ import { RulesForm } from './rules-form.js';
 /** Shows the rules and the alerts of a keyword. */
 export function Component() {
   const { id = '' } = useParams();
+  const queryKey = ['/v1/keywords', id, 'rules'];
+  const queries = useQueryClient();
+  // The form begins again only after its own save. Another version of the keyword, for example after another member has
+  // paused it, must not replace the text that the member is typing.
+  const [saves, setSaves] = useState(0);
   const query = useQuery({
-    queryKey: ['/v1/keywords', id, 'rules'],
+    queryKey,
     queryFn: async ({ signal }) => {
       const keyword = await api.get('/v1/keywords/{id}', { path: { id }, signal });
       const channels: { id: string; name: string }[] = [];
@@ -31,7 +37,16 @@ export function Component() {
       lead="Rules about a mention run in order on each new mention, after its readings. Rules about volume or sentiment, and the spike alert, depend on the number of mentions in a period."
     >
       <Loaded query={query} loading={<LoadingRows rows={3} height={160} />}>
-        {({ keyword, channels }) => <RulesForm key={keyword.version} keyword={keyword} channels={channels} />}
+        {({ keyword, channels }) => (
+          <RulesForm
+            key={`${id} ${saves}`}
+            {...{ keyword, channels }}
+            onSaved={(saved) => {
+              queries.setQueryData(queryKey, { keyword: saved, channels });
+              setSaves(saves + 1);
+            }}
+          />
+        )}
       </Loaded>
     </Page>
   );

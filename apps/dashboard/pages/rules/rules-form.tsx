@@ -1,10 +1,11 @@
 import { Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import { api } from '../../api/client.js';
 import { queries } from '../../api/queries.js';
 import { useCanEdit } from '../../api/session.js';
 import type { Keyword } from '../../api/types.js';
+import { changedKeys, changedPart, overwrittenPart } from '../../parts/changed-part.js';
 import { notify } from '../../parts/notify.js';
 import { Problem } from '../../parts/problem.js';
 import { draftOf, ruleOf, type RuleDraft } from '../../parts/rules/rule-draft.js';
@@ -30,9 +31,11 @@ const LEVELS = [
 export function RulesForm({
   keyword,
   channels,
+  onSaved,
 }: {
   keyword: Keyword;
   channels: readonly { id: string; name: string }[];
+  onSaved: (keyword: Keyword) => void;
 }) {
   const canEdit = useCanEdit();
   const [rules, setRules] = useState<RuleDraft[]>(() => keyword.rules.map(draftOf));
@@ -46,30 +49,35 @@ export function RulesForm({
   const faults: Faults = new Map([...refused, ...(wasTried ? missing : [])]);
   const refuse = (error: unknown) => setRefused(faultsOfRefusal(error));
   const draft = () => ({ rules: rules.map((rule) => ruleOf(rule, agentFields)), spikeAlert });
-  const stored = useMemo(
-    () =>
-      JSON.stringify({
-        rules: keyword.rules.map((rule) => ruleOf(draftOf(rule), agentFields)),
-        spikeAlert: keyword.spikeAlert,
-      }),
-    [keyword, agentFields],
-  );
-  const [saved, setSaved] = useState(stored);
-  const isChanged = ![stored, saved].includes(JSON.stringify(draft()));
+  const alertsOf = (found: Keyword) => ({
+    rules: found.rules.map((rule) => ruleOf(draftOf(rule), agentFields)),
+    spikeAlert: found.spikeAlert,
+  });
+  const [before, setBefore] = useState(() => alertsOf(keyword));
+  const isChanged = changedKeys(before, draft()).length > 0;
   useUnsavedWarning(() => isChanged);
   const isComplete = () => {
     setTried(true);
     return missing.size === 0;
   };
   const save = useMutation({
-    mutationFn: () => api.patch('/v1/keywords/{id}', { path: { id: keyword.id }, body: draft() as never }),
-    onMutate: () => JSON.stringify(draft()),
-    onSuccess: async (_answer, _nothing, sent) => {
-      setSaved(sent);
-      setRefused(new Map());
-      setTried(false);
+    mutationFn: async () => {
+      const path = { id: keyword.id };
+      // The API replaces the whole list, and another member can have changed it since the page was loaded.
+      const present = alertsOf(await api.get('/v1/keywords/{id}', { path }));
+      const overwritten = overwrittenPart(before, draft(), present);
+      if (Object.keys(overwritten).length > 0) {
+        setBefore({ ...before, ...overwritten });
+        throw new Error(
+          'Another member has changed the same part meanwhile. Open this page in another tab to see the change. Save again to replace it with yours.',
+        );
+      }
+      return api.patch('/v1/keywords/{id}', { path, body: changedPart(before, draft()) as never });
+    },
+    onSuccess: async (answer) => {
       notify('The rules were saved');
-      await queries.invalidateQueries({ queryKey: ['/v1/keywords', keyword.id] });
+      onSaved(answer);
+      await queries.invalidateQueries({ queryKey: ['/v1/keywords'] });
     },
     onError: refuse,
   });
@@ -80,47 +88,54 @@ export function RulesForm({
     setRules(next);
   };
   return (
-    <Stack>
-      <RuleList
-        {...{ rules, channels, agentFields, canEdit }}
-        faultAt={(path) => faultWithin(faults, path)}
-        onChange={change}
-      />
-      <Section
-        title="Spike alert"
-        lead="Fires if an hour has unusually many mentions, compared with the same hour of earlier weeks. Until the keyword has 14 days of history, the hour is compared with the last 7 days. The alert needs 24 hours of history."
-      >
-        <Select
-          aria-label="Spike alert"
-          maw={320}
-          clearable
-          placeholder="Off"
-          data={LEVELS}
-          value={spikeAlert}
-          onChange={(level) => setSpikeAlert(level as typeof spikeAlert)}
-          disabled={!canEdit}
+    // A text that is typed while the save is running would be replaced by the saved one.
+    <fieldset disabled={save.isPending} style={{ margin: 0, padding: 0, border: 0, minWidth: 0 }}>
+      <Stack>
+        <RuleList
+          {...{ rules, channels, agentFields, canEdit }}
+          faultAt={(path) => faultWithin(faults, path)}
+          onChange={change}
         />
-      </Section>
-      <Backtest keywordId={keyword.id} draft={draft} isComplete={isComplete} onError={refuse} />
-      {Boolean(save.error) && (
-        <Problem error={save.error} title="The rules were not saved" shownPaths={shownPathsOf(save.error)} />
-      )}
-      {wasTried && missing.size > 0 && (
-        <Text size="sm" c="var(--mantine-color-error)" ta="right" role="alert">
-          Correct the marked fields.
-        </Text>
-      )}
-      {canEdit && (
-        <Group justify="flex-end">
-          <Button
-            disabled={!isChanged}
-            loading={save.isPending}
-            onClick={() => isComplete() && save.mutate()}
-          >
-            Save the rules
-          </Button>
-        </Group>
-      )}
-    </Stack>
+        <Section
+          title="Spike alert"
+          lead="Fires if an hour has unusually many mentions, compared with the same hour of earlier weeks. Until the keyword has 14 days of history, the hour is compared with the last 7 days. The alert needs 24 hours of history."
+        >
+          <Select
+            aria-label="Spike alert"
+            maw={320}
+            clearable
+            placeholder="Off"
+            data={LEVELS}
+            value={spikeAlert}
+            onChange={(level) => setSpikeAlert(level as typeof spikeAlert)}
+            disabled={!canEdit}
+          />
+        </Section>
+        <Backtest keywordId={keyword.id} draft={draft} isComplete={isComplete} onError={refuse} />
+        {Boolean(save.error) && (
+          <Problem
+            error={save.error}
+            title="The rules were not saved"
+            shownPaths={shownPathsOf(save.error)}
+          />
+        )}
+        {wasTried && missing.size > 0 && (
+          <Text size="sm" c="var(--mantine-color-error)" ta="right" role="alert">
+            Correct the marked fields.
+          </Text>
+        )}
+        {canEdit && (
+          <Group justify="flex-end">
+            <Button
+              disabled={!isChanged}
+              loading={save.isPending}
+              onClick={() => isComplete() && save.mutate()}
+            >
+              Save the rules
+            </Button>
+          </Group>
+        )}
+      </Stack>
+    </fieldset>
   );
 }
