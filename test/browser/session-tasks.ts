@@ -1,5 +1,9 @@
+import { until } from '#testing';
 import { call, OWNER } from './installation.js';
 import type { FirstMember } from './first-member.js';
+
+/** A second member of the account. */
+const BOB = { email: 'bob@example.org', password: 'other words in a row' };
 
 /** Tests of the end of a session. */
 export function sessionTasks(firstMember: FirstMember): void {
@@ -30,20 +34,40 @@ export function sessionTasks(firstMember: FirstMember): void {
   it('sees no data of another member who has signed in in another tab, and must enter the own password', async () => {
     const { page, url } = firstMember;
     await firstMember.openFeed();
-    const bob = { email: 'bob@example.org', password: 'other words in a row' };
-    const { code } = await call(page, 'POST', '/v1/invitations', { email: bob.email, role: 'editor' });
-    await page.request.post(`${url}/v1/auth/sign-up`, { data: { ...bob, code } });
+    const { code } = await call(page, 'POST', '/v1/invitations', { email: BOB.email, role: 'editor' });
+    await page.request.post(`${url}/v1/auth/sign-up`, { data: { ...BOB, code } });
     await page.evaluate(`window.dispatchEvent(new Event('focus'))`);
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
     await dialog.getByText('This browser is now signed in as bob@example.org').waitFor();
     await dialog.getByRole('link', { name: 'Continue as bob@example.org' }).waitFor();
     await firstMember.signInAgain();
     await page.getByText('Live', { exact: true }).waitFor();
-    await page.request.post(`${url}/v1/auth/sign-in`, { data: bob });
+    await page.request.post(`${url}/v1/auth/sign-in`, { data: BOB });
     await page.keyboard.press('j');
     await page.keyboard.press('s');
     await dialog.getByText('This browser is now signed in as bob@example.org').waitFor();
     await firstMember.signInAgain();
+  }, 60_000);
+
+  it('sees no data of another member in a page that stays visible and reads again', async () => {
+    const { page, url } = firstMember;
+    await page.clock.install();
+    await page.goto(`${url}/channels`);
+    await page.getByRole('heading', { name: 'Team' }).waitFor();
+    await page.request.post(`${url}/v1/auth/sign-in`, { data: BOB });
+    const answers: string[] = [];
+    page.on('response', (answer) => {
+      if (answer.url().includes('/v1/channels')) answers.push(String(answer.status()));
+    });
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    // The page reads its channels again every 15 s, also while the dialog is open.
+    await page.clock.runFor(15_000);
+    await dialog.getByText('This browser is now signed in as bob@example.org').waitFor();
+    await page.clock.runFor(15_000);
+    await until('the page has read the channels again', () => answers.length >= 2);
+    expect(new Set(answers)).toEqual(new Set(['401']));
+    await firstMember.signInAgain();
+    await page.getByRole('heading', { name: 'Team' }).waitFor();
   }, 60_000);
 
   it('sees no page of the account if the browser shows a kept page after the sign-out', async () => {

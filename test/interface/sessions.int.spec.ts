@@ -90,6 +90,18 @@ describe('a session', () => {
       expect((await rename({ 'x-csrf-token': token })).status).toBe(403);
   });
 
+  it('can read without x-csrf-token, but not with that of another session, except the session itself [sessions.csrf]', async () => {
+    const [ada, other] = [await signIn(), await signIn()];
+    const statusOf = async (path: string, token: string) =>
+      (await ada.get(path, { 'x-csrf-token': token })).status;
+    expect((await ada.get('/v1/keywords')).status).toBe(200);
+    expect(await statusOf('/v1/keywords', ada.csrfToken)).toBe(200);
+    for (const token of ['', 'x', other.csrfToken]) {
+      expect(await statusOf('/v1/keywords', token)).toBe(401);
+      expect(await statusOf('/v1/auth/session', token)).toBe(200);
+    }
+  });
+
   it('ends with a sign-out', async () => {
     const ada = await signIn();
     const { cookie } = ada;

@@ -10,8 +10,7 @@ export { EarshotConnectionError, EarshotError, type Fault } from '../../../clien
 
 const OPTIONS: ClientOptions = {
   baseUrl: '',
-  csrfToken,
-  fetch: fetchWithPresentToken,
+  fetch: fetchInSession,
   retries: 2,
   longestRetryAfterSeconds: 20,
 };
@@ -45,16 +44,22 @@ export async function checkSession(): Promise<boolean> {
 }
 
 /**
- * Sends a request. If the API refuses its token, the member has signed in again in another tab. Then this function
- * reads the new token, and sends the request once more: the refused request had no effect.
+ * Sends a request with the token of the session. The API refuses the token, also that of a read, if a member has signed
+ * in in another tab meanwhile. Then this function reads the session of the browser. If it belongs to the same member, the
+ * request is sent once more with the new token: the refused request had no effect. Otherwise the page would show the data
+ * of another account.
  */
-async function fetchWithPresentToken(address: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
-  const response = await window.fetch(address, init);
-  if (response.status !== 403 || !(await response.clone().text()).includes(TOKEN)) return response;
-  if (!(await checkSession())) return Response.json(ENDED, { status: 401 });
-  const headers = new Headers(init.headers);
-  headers.set(TOKEN, csrfToken() ?? '');
-  return window.fetch(address, { ...init, headers });
+async function fetchInSession(address: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
+  const send = () => {
+    const headers = new Headers(init.headers);
+    const token = csrfToken();
+    if (token !== undefined) headers.set(TOKEN, token);
+    return window.fetch(address, { ...init, headers });
+  };
+  const response = await send();
+  if (![401, 403].includes(response.status) || !(await response.clone().text()).includes(TOKEN))
+    return response;
+  return (await checkSession()) ? send() : Response.json(ENDED, { status: 401 });
 }
 
 const TOKEN = 'x-csrf-token';

@@ -34,6 +34,7 @@ const SESSION_ROUTE = '/v1/auth/session';
 /** If a request has arrived completely only after this time, in ms, its credential and its rights are checked again. */
 const CHECKED_AGAIN_AFTER_MS = 1000;
 
+const RIGHT_TOKEN = 'GET /v1/auth/session returns it as csrfToken';
 const FOREIGN_PAGE = 'the request was sent by a page of another site';
 
 /** The API key or the session token of a request; undefined if the request has neither. */
@@ -157,21 +158,30 @@ export class Admission {
 
   /**
    * Requires that a request with a session comes from our own page. This applies to reads too: a link on a page of
-   * another site sends the cookie, and lookups cost credits. A write also needs the token, which only our page knows.
+   * another site sends the cookie, and lookups cost credits. A write also needs the token, which only our page knows. A
+   * read does not need it. But a read with the token of another session is refused, because the page that sends it would
+   * show data of another account; only the session itself can be read with any token.
    * @throws Refusal `forbidden`; `unauthenticated` for a read, as if the request had no session
    */
   private refuseForgery(request: FastifyRequest, token: string): void {
+    const given = request.headers['x-csrf-token'];
+    const isOwn = typeof given === 'string' && isCsrfToken(token, given);
     if (request.method === 'GET' || request.method === 'HEAD') {
-      if (this.cookie.isFromOwnPage(request)) return;
-      throw new Refusal('unauthenticated', 'UNAUTHORIZED', FOREIGN_PAGE);
+      if (!this.cookie.isFromOwnPage(request))
+        throw new Refusal('unauthenticated', 'UNAUTHORIZED', FOREIGN_PAGE);
+      if (given === undefined || isOwn || pathOf(request) === SESSION_ROUTE) return;
+      throw new Refusal(
+        'unauthenticated',
+        'UNAUTHORIZED',
+        `x-csrf-token is of another session; ${RIGHT_TOKEN}`,
+      );
     }
     this.refuseForeignPage(request);
-    const given = request.headers['x-csrf-token'];
-    if (typeof given === 'string' && isCsrfToken(token, given)) return;
+    if (isOwn) return;
     throw new Refusal(
       'forbidden',
       'FORBIDDEN',
-      'the header x-csrf-token is missing or wrong; GET /v1/auth/session returns it as csrfToken',
+      `the header x-csrf-token is missing or wrong; ${RIGHT_TOKEN}`,
     );
   }
 
