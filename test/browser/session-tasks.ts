@@ -70,6 +70,20 @@ export function sessionTasks(firstMember: FirstMember): void {
     await page.getByRole('heading', { name: 'Team' }).waitFor();
   }, 60_000);
 
+  it('stays on the page, and reads why, if the sign-out fails', async () => {
+    const { page, url } = firstMember;
+    const signOut = '**/v1/auth/sign-out';
+    await page.route(signOut, (route) =>
+      route.fulfill({ status: 503, json: { error: 'later', code: 'UNAVAILABLE' } }),
+    );
+    await page.goto(`${url}/keywords`);
+    await page.getByRole('button', { name: OWNER.email }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('alert').filter({ hasText: 'The sign-out failed' }).waitFor();
+    expect(page.url()).toBe(`${url}/keywords`);
+    await page.unroute(signOut);
+  }, 60_000);
+
   it('sees no page of the account if the browser shows a kept page after the sign-out', async () => {
     const { page, url } = firstMember;
     await page.goto(`${url}/settings/webhooks`);

@@ -4,6 +4,7 @@ import { Check, Keyboard, LogOut, Monitor, Moon, Settings, Sun } from 'lucide-re
 import { useNavigate } from 'react-router';
 import { signOut } from '../api/auth.js';
 import { showKeyboardHelp } from './keyboard-help.js';
+import { notifyFailure } from '../parts/notify.js';
 import { AccountCard } from './account-card.js';
 
 const THEMES = [
@@ -16,8 +17,13 @@ const THEMES = [
 export default function AccountMenu() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const navigate = useNavigate();
-  // The sign-in page is loaded as a new document, so that no data of the account stays in memory.
-  const leave = useMutation({ mutationFn: signOut, onSettled: () => location.assign('/sign-in') });
+  // The sign-in page is loaded as a new document, so that no data of the account stays in memory. If the sign-out has
+  // failed, the page stays: the sign-in page would look as if the session had ended.
+  const leave = useMutation({
+    mutationFn: signOut,
+    onSuccess: () => location.assign('/sign-in'),
+    onError: (error) => notifyFailure('The sign-out failed', error),
+  });
   return (
     <Menu position="top-start" width={220} defaultOpened>
       <Menu.Target>
