@@ -21,6 +21,20 @@ export function sessionTasks(firstMember: FirstMember): void {
     await page.getByText('These searches start over').waitFor();
   }, 150_000);
 
+  it('continues without the password after a new sign-in in another tab', async () => {
+    const { page, url } = firstMember;
+    await firstMember.openFeed();
+    await page.context().clearCookies();
+    const isBack = `window.dispatchEvent(new Event('focus'))`;
+    await page.evaluate(isBack);
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    await dialog.waitFor();
+    await page.request.post(`${url}/v1/auth/sign-in`, { data: OWNER });
+    await page.evaluate(isBack);
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByText('Live', { exact: true }).waitFor();
+  }, 60_000);
+
   it('saves an open form after a new sign-in in another tab', async () => {
     const { page, url } = firstMember;
     await firstMember.openEditor();

@@ -20,18 +20,17 @@ export const queries = new QueryClient({
 
 /**
  * When the member returns to the page, the session is checked first, because another member can have signed in with
- * another tab. The cache reads stale data again, and the live stream continues, only after this check.
+ * another tab. The cache reads stale data again, and the live stream continues, only after this check. If the session
+ * had ended, and the same member has signed in again in another tab, the page continues without the password.
  */
 focusManager.setEventListener((setFocused) => {
   const update = () => {
     if (document.hidden) return setFocused(false);
     const { session, hasEnded } = sessionState();
     if (!session) return setFocused(true);
-    // The dialog of the ended session is open.
-    if (hasEnded) return;
     void checkSession()
       // If the session cannot be read, the other requests show the problem.
-      .catch(() => true)
+      .catch(() => !hasEnded)
       .then((isSame) => isSame && setFocused(!document.hidden));
   };
   window.addEventListener('visibilitychange', update);

@@ -32,12 +32,12 @@ export function beginSession(session: Session): void {
  * @returns whether the page can continue
  */
 export function continueSession(found: Session): boolean {
-  const { session } = state;
+  const { session, hasEnded } = state;
   if (session && (session.member.id !== found.member.id || session.account.id !== found.account.id)) {
     change({ session, hasEnded: true, replacedBy: found.member.email });
     return false;
   }
-  if (session?.csrfToken !== found.csrfToken) beginSession(found);
+  if (hasEnded || session?.csrfToken !== found.csrfToken) beginSession(found);
   return true;
 }
 
