@@ -68,6 +68,31 @@ export function feedTasks(firstMember: FirstMember): void {
     await call(page, 'PATCH', path, { labels });
   }, 60_000);
 
+  it('sees both labels of a mention while they are saved one after the other', async () => {
+    const { page } = firstMember;
+    const mention = '**/v1/mentions/*';
+    await firstMember.openFeed();
+    await page.keyboard.press('k');
+    const detail = page.getByRole('region', { name: 'Mention', exact: true });
+    const [star, flag] = ['Star', 'Flag'].map((name) => detail.getByRole('button', { name, exact: true }));
+    await star!.waitFor();
+    const before = await flag!.getAttribute('aria-pressed');
+    const held: (() => Promise<void>)[] = [];
+    await page.route(mention, (route) =>
+      route.request().method() === 'PATCH' ? void held.push(() => route.continue()) : route.continue(),
+    );
+    for (const key of ['s', 'f']) await page.keyboard.press(key);
+    await until('the first change is sent', () => held.length === 1);
+    await held[0]!();
+    await until('the second change is sent', () => held.length === 2);
+    expect(await flag!.getAttribute('aria-pressed')).not.toBe(before);
+    const saved = page.waitForResponse((answer) => answer.request().method() === 'PATCH');
+    await held[1]!();
+    await saved;
+    expect(await flag!.getAttribute('aria-pressed')).not.toBe(before);
+    await page.unroute(mention);
+  }, 60_000);
+
   it('hides a mention with a key of the keyboard, and shows it again', async () => {
     const { page } = firstMember;
     await firstMember.openFeed();

@@ -21,26 +21,34 @@ export interface MentionChange {
 export function useChanges() {
   const queries = useQueryClient();
   const [changed, setChanged] = useState<ReadonlyMap<string, FeedMention>>(new Map());
-  const put = (mention: FeedMention) => setChanged((before) => new Map(before).set(mention.id, mention));
+  /** The labels that are being saved. A saved change must not hide those that follow it. */
+  const [pending, setPending] = useState<readonly { id: string; label: LabelChange }[]>([]);
   const save = useMutation({
     mutationFn: ({ mention: { id }, change }: { mention: FeedMention; change: MentionChange }) =>
       send(id, change),
     // Changes run one after the other, because each change first reads the labels and then writes them.
     scope: { id: 'mentions' },
-    onMutate: ({ mention, change }) => {
-      if (change.label) put({ ...mention, labels: withLabel(mention.labels, change.label) });
+    onMutate: ({ mention: { id }, change: { label } }) => {
+      const added = label ? [{ id, label }] : [];
+      setPending((before) => [...before, ...added]);
+      return added;
     },
     onSuccess: (answer) => {
-      put(feedMention(answer));
+      setChanged((before) => new Map(before).set(answer.id, feedMention(answer)));
       queries.setQueryData(['/v1/mentions', answer.id], answer);
     },
-    onError: (error, { mention }) => {
-      put(mention);
-      notifyFailure('The mention was not changed', error);
-    },
+    onError: (error) => notifyFailure('The mention was not changed', error),
+    onSettled: (_answer, _error, _change, added = []) =>
+      setPending((before) => before.filter((one) => !added.includes(one))),
   });
   return {
-    withChanges: (mention: FeedMention) => changed.get(mention.id) ?? mention,
+    withChanges: (mention: FeedMention) =>
+      pending
+        .filter(({ id }) => id === mention.id)
+        .reduce<FeedMention>(
+          (shown, { label }) => ({ ...shown, labels: withLabel(shown.labels, label) }),
+          changed.get(mention.id) ?? mention,
+        ),
     change: (mention: FeedMention, change: MentionChange) => save.mutate({ mention, change }),
   };
 }
