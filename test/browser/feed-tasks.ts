@@ -180,14 +180,20 @@ export function feedTasks(firstMember: FirstMember): void {
     const { data } = await call(page, 'GET', '/v1/keywords');
     await page.route(paused, (route) =>
       route.fulfill({
-        json: { data: [{ ...data[0], state: 'paused', pausedReason: 'insufficient_credits' }] },
+        json: {
+          data: Array.from({ length: 6 }, (_, index) => ({
+            ...{ ...data[0], id: `${data[0].id}${index}` },
+            ...{ state: 'paused', pausedReason: 'insufficient_credits' },
+          })),
+        },
       }),
     );
     await page.goto(`${firstMember.url}/feed?q=nobodywritesthis`);
     const troubles = page.getByRole('alert').filter({ hasText: 'Mentions can be missing' });
     await troubles.getByText('Checks fail on Hacker News.').waitFor();
-    await troubles.getByText('No checks for Umbra Lamp').waitFor();
-    await troubles.getByText('Out of credits').waitFor();
+    await troubles.getByText('No checks for Umbra Lamp').first().waitFor();
+    expect(await troubles.getByText('Out of credits').count()).toBe(5);
+    await troubles.getByRole('link', { name: 'more keywords' }).waitFor();
     await page.unroute(sources);
     await page.unroute(paused);
   }, 60_000);

@@ -8,6 +8,9 @@ import { sourceName } from '../../parts/source.js';
 import type { FeedFilters } from './feed-filters.js';
 import { troublesOf } from './troubles.js';
 
+/** A plan can pause all keywords of an account at once. */
+const MAX_KEYWORDS = 5;
+
 /**
  * Names the sources that do not work and the paused keywords, so that an outage does not look like a period without
  * mentions. Shows nothing if there are none.
@@ -39,7 +42,7 @@ export function FailingChecks({ filters }: { filters: FeedFilters }) {
             on {found.sources.map(sourceName).join(', ')}.
           </List.Item>
         )}
-        {found.keywords.map((keyword) => (
+        {found.keywords.slice(0, MAX_KEYWORDS).map((keyword) => (
           <List.Item key={keyword.id}>
             <Group gap={6} component="span">
               <Text span inherit>
@@ -52,6 +55,15 @@ export function FailingChecks({ filters }: { filters: FeedFilters }) {
             </Group>
           </List.Item>
         ))}
+        {found.keywords.length > MAX_KEYWORDS && (
+          <List.Item>
+            No checks for{' '}
+            <Anchor component={Link} to="/keywords">
+              more keywords
+            </Anchor>
+            .
+          </List.Item>
+        )}
       </List>
     </Alert>
   );
