@@ -15,6 +15,12 @@ describe('the beginning of the period of a feed', () => {
     expect(sinceOf(search, at('10:19:59'))).toBe('2026-11-23T10:10:00.000Z');
   });
 
+  it('is one window before now if the year in the address has more than four digits', () => {
+    expect(sinceOf('window=24h&since=%2B275760-09-13T00:00:00.000Z', at('10:13:14'))).toBe(
+      '2026-11-23T10:13:14.000Z',
+    );
+  });
+
   it('is the time in the address if there is one', () => {
     expect(sinceOf('q=a&mode=semantic&since=2026-01-01T00:00:01Z', at('10:10:00'))).toBe(
       '2026-01-01T00:00:01.000Z',

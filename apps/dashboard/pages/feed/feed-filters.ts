@@ -125,6 +125,8 @@ export const NO_FILTERS = {
 export const isNarrowed = (filters: FeedFilters) =>
   filters.q.trim() !== '' || filters.minRelevance > 0 || LIST_NAMES.some((name) => filters[name].length > 0);
 
-function timeIn(text: string | null): string {
-  return text && !Number.isNaN(Date.parse(text)) ? new Date(text).toISOString() : '';
+/** Returns the time in the format of the API; an empty text for an invalid time, or a year with more than four digits. */
+export function timeIn(text: string | null): string {
+  const time = text && !Number.isNaN(Date.parse(text)) ? new Date(text).toISOString() : '';
+  return /^\d{4}-/.test(time) ? time : '';
 }

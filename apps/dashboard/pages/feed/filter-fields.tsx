@@ -13,7 +13,7 @@ import { useState } from 'react';
 import { words } from '../../parts/format.js';
 import { INTENTS, LABELS, SENTIMENTS, SOURCES } from '../../api/values.js';
 import { sourceName } from '../../parts/source.js';
-import { NO_FILTERS, WINDOWS, type FeedFilters, type Window } from './feed-filters.js';
+import { NO_FILTERS, timeIn, WINDOWS, type FeedFilters, type Window } from './feed-filters.js';
 
 interface Props {
   filters: FeedFilters;
@@ -174,12 +174,14 @@ function TimeField({ label, instant, change }: TimeFieldProps) {
   const use = () => {
     if (draft === undefined) return;
     setDraft(undefined);
-    if (draft !== localOf(instant)) change(instantOf(draft));
+    if (draft !== localOf(instant)) change(timeIn(draft));
   };
   return (
     <TextInput
       label={label}
       type="datetime-local"
+      // Without a maximum, the browser accepts years with six digits.
+      max="9999-12-31T00:00"
       value={draft ?? localOf(instant)}
       onChange={({ currentTarget }) => setDraft(currentTarget.value)}
       onBlur={use}
@@ -194,5 +196,3 @@ function localOf(instant: string): string {
   const date = new Date(instant);
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
-
-const instantOf = (local: string) => (local ? new Date(local).toISOString() : '');
