@@ -81,6 +81,26 @@ export function liveFeedTasks(firstMember: FirstMember): void {
     await page.getByText('came during the outage').waitFor();
   }, 60_000);
 
+  it('reads after 15 seconds without an answer that the change of a label can have been made', async () => {
+    const { page } = await openPage(firstMember.installation.browser);
+    await page.context().addCookies(await firstMember.page.context().cookies());
+    await page.clock.install();
+    await page.goto(`${firstMember.url}/feed?window=30d`);
+    await page.getByRole('article').first().waitFor();
+    await page.keyboard.press('j');
+    await page.getByRole('button', { name: 'Star', exact: true }).waitFor();
+    await page.route('**/v1/mentions/*', (route) =>
+      route.request().method() === 'PATCH' ? undefined : route.continue(),
+    );
+    const sent = page.waitForRequest((request) => request.method() === 'PATCH');
+    await page.keyboard.press('s');
+    await sent;
+    await page.clock.runFor(15_000);
+    const alert = page.getByRole('alert').filter({ hasText: 'The mention was not changed' });
+    await alert.getByText('It can have carried out the request all the same').waitFor();
+    await page.context().close();
+  }, 60_000);
+
   it('sees the mentions that arrived between the end of the session and the new sign-in', async () => {
     const { page, faults } = firstMember;
     await firstMember.openFeed();

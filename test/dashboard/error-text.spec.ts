@@ -13,4 +13,11 @@ describe('the text of an error for people', () => {
   it('says what to do when there is no answer', () => {
     expect(errorText(new EarshotConnectionError('fetch failed')).message).toContain('try again');
   });
+
+  it('says that a write can have had its effect when there is no answer, or while its first attempt is running', () => {
+    const unanswered = new EarshotConnectionError('no response', { canHaveHadEffect: true });
+    const running = new EarshotError('is still running', { status: 409, code: 'IDEMPOTENCY_IN_PROGRESS' });
+    for (const error of [unanswered, running])
+      expect(errorText(error).message).toContain('can have carried out the request');
+  });
 });

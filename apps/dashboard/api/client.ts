@@ -8,25 +8,23 @@ import { continueSession, csrfToken, sessionEnded } from './session.js';
 
 export { EarshotConnectionError, EarshotError, type Fault } from '../../../clients/typescript/src/index.js';
 
-const OPTIONS: ClientOptions = {
-  baseUrl: '',
-  fetch: fetchInSession,
-  retries: 2,
-  longestRetryAfterSeconds: 20,
-};
-
-/** The API with the time limit of the client, for reads that can take long, such as a search by meaning. */
-export const patientApi = createClient(OPTIONS);
-
-/** A read of the database normally takes less than a second. */
-const quickApi = createClient({ ...OPTIONS, timeoutMs: 15_000 });
+const OPTIONS: ClientOptions = { baseUrl: '', fetch: fetchInSession, longestRetryAfterSeconds: 20 };
 
 /**
- * The API, as the member who is signed in. The browser adds the session cookie. If the API hangs, a page that reads
- * reports this after three attempts of 15 s. Writes, exports and streams wait longer, because sources or a language
- * model can be asked first.
+ * The API for requests that ask a receiver or a language model first: the gateway answers them after at most 120 s. They
+ * are not repeated, because a person would not wait for a second attempt.
  */
-export const api: Client = { ...patientApi, get: quickApi.get, paginate: quickApi.paginate };
+export const patientApi = createClient({ ...OPTIONS, retries: 0, timeoutMs: 125_000 });
+
+/** The gateway normally answers within a second, and waits for another service at most 10 s. */
+const quickApi = createClient({ ...OPTIONS, retries: 2, timeoutMs: 15_000 });
+
+/**
+ * The API, as the member who is signed in. The browser adds the session cookie. If the API hangs, the page reports
+ * this after three attempts of 15 s, and for a PATCH or DELETE after one, because these cannot be repeated safely. An
+ * export can wait longer for its first bytes.
+ */
+export const api: Client = { ...quickApi, download: patientApi.download };
 
 /**
  * Reads the session that the browser has now, and reports to the shell if the page cannot continue with it.

@@ -15,6 +15,7 @@ export interface ErrorText {
  * of the request.
  */
 export function errorText(error: unknown): ErrorText {
+  if (mayHaveSucceeded(error)) return { message: UNKNOWN_OUTCOME, faults: [] };
   if (error instanceof EarshotError) {
     const { message, details, status, requestId } = error;
     return { message, faults: details, ...(status >= 500 && { requestId }) };
@@ -23,3 +24,12 @@ export function errorText(error: unknown): ErrorText {
     return { message: 'Earshot cannot be reached. Check the connection and try again.', faults: [] };
   return { message: error instanceof Error ? error.message : String(error), faults: [] };
 }
+
+const UNKNOWN_OUTCOME =
+  'Earshot did not answer. Check the connection. Earshot can have carried out the request all the same, so look at the result before you try again.';
+
+/** `IDEMPOTENCY_IN_PROGRESS` is the answer to a repeated request while its first attempt, which timed out, is running. */
+const mayHaveSucceeded = (error: unknown) =>
+  error instanceof EarshotError
+    ? error.code === 'IDEMPOTENCY_IN_PROGRESS'
+    : error instanceof EarshotConnectionError && error.canHaveHadEffect;

@@ -1,6 +1,7 @@
 import type { NotificationData } from '@mantine/notifications';
 import { lazy, Suspense, useSyncExternalStore, type ReactNode } from 'react';
 import { EarshotError } from '../api/client.js';
+import { errorText } from './error-text.js';
 
 /** The code that shows notifications is loaded when the first notification comes. */
 const Corner = lazy(() => import('../shell/notifications.js'));
@@ -34,6 +35,5 @@ export function notify(message: ReactNode): void {
 export function notifyFailure(title: string, error: unknown): void {
   // For a 401 nothing is shown, because the shell asks for the password.
   if (error instanceof EarshotError && error.status === 401) return;
-  const message = error instanceof Error ? error.message : String(error);
-  report({ title, message, color: 'red', withBorder: true, autoClose: 10_000 });
+  report({ title, message: errorText(error).message, color: 'red', withBorder: true, autoClose: 10_000 });
 }

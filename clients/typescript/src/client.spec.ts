@@ -211,6 +211,15 @@ describe('a call that fails for a while', () => {
     const withShortLimit = createClient({ baseUrl: url, apiKey: 'ek_1', retries: 0, timeoutMs: 30 });
     await expect(withShortLimit.get('/v1/account')).rejects.toThrow('no response within 30 ms');
   });
+
+  it('fails with an error that says whether the request can have had an effect', async () => {
+    await start(broken);
+    const once = createClient({ baseUrl: script?.url ?? '', apiKey: 'ek_1', retries: 0 });
+    await expect(once.get('/v1/account')).rejects.toMatchObject({ canHaveHadEffect: false });
+    const estimate = once.post('/v1/explore/estimate', { body: { question: 'a', sources: ['rss'] } });
+    await expect(estimate).rejects.toMatchObject({ canHaveHadEffect: false });
+    await expect(once.patch('/v1/account', { body: {} })).rejects.toMatchObject({ canHaveHadEffect: true });
+  });
 });
 
 describe('`paginate`', () => {

@@ -57,6 +57,16 @@ export class EarshotError extends Error {
  */
 export class EarshotConnectionError extends Error {
   override readonly name = 'EarshotConnectionError';
+  /** True if the request changes something. Then it can have had its effect, although no response arrived. */
+  readonly canHaveHadEffect: boolean;
+
+  constructor(
+    message: string,
+    { canHaveHadEffect = false, ...options }: ErrorOptions & { canHaveHadEffect?: boolean } = {},
+  ) {
+    super(message, options);
+    this.canHaveHadEffect = canHaveHadEffect;
+  }
 }
 
 const MAX_MESSAGE_LENGTH = 300;

@@ -38,6 +38,9 @@ export interface HttpCall {
 /** The API stores no answers of the routes under this path, such as sign-in, so they take no `Idempotency-Key`. */
 const WITHOUT_STORED_ANSWER = '/v1/auth/';
 
+/** The end of the paths of estimates: POSTs that change nothing. */
+const ESTIMATE = '/estimate';
+
 /** Sends calls, with credentials and retries. */
 export class Http {
   constructor(private readonly options: ClientOptions) {}
@@ -87,7 +90,11 @@ export class Http {
     } catch (cause) {
       signal?.throwIfAborted();
       if (cause instanceof EarshotError) throw cause;
-      throw new EarshotConnectionError(`${init.method} ${url}: ${reasonOf(cause)}`, { cause });
+      const canHaveHadEffect = init.method !== 'GET' && !url.endsWith(ESTIMATE);
+      throw new EarshotConnectionError(`${init.method} ${url}: ${reasonOf(cause)}`, {
+        cause,
+        canHaveHadEffect,
+      });
     } finally {
       clearTimeout(timer);
     }

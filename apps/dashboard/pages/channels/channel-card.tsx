@@ -2,7 +2,7 @@ import { Alert, Badge, Button, Group, Paper, Stack, Text, Title } from '@mantine
 import { useMutation } from '@tanstack/react-query';
 import { Pencil, Send, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { api } from '../../api/client.js';
+import { api, patientApi } from '../../api/client.js';
 import { queries } from '../../api/queries.js';
 import { useCanEdit } from '../../api/session.js';
 import { Confirm } from '../../parts/confirm.js';
@@ -26,7 +26,7 @@ export function ChannelCard({ channel, onChange }: { channel: Channel; onChange:
   const canEdit = useCanEdit();
   const [isDeleting, setDeleting] = useState(false);
   const test = useMutation({
-    mutationFn: () => api.post('/v1/channels/{id}/test', { path: { id } }),
+    mutationFn: () => patientApi.post('/v1/channels/{id}/test', { path: { id } }),
     onSettled: refresh,
   });
   const enable = useMutation({

@@ -2,7 +2,7 @@ import { Alert, Button, Code, Group, Paper, Stack, Text, TextInput } from '@mant
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { FlaskConical } from 'lucide-react';
-import { api } from '../../api/client.js';
+import { patientApi } from '../../api/client.js';
 import { useCanEdit } from '../../api/session.js';
 import { showFaults } from '../../parts/faults.js';
 import { count } from '../../parts/format.js';
@@ -13,7 +13,7 @@ export function TestWebhook() {
   const canEdit = useCanEdit();
   const form = useForm({ initialValues: { url: '' } });
   const test = useMutation({
-    mutationFn: ({ url }: { url: string }) => api.post('/v1/webhooks/test', { body: { url } }),
+    mutationFn: ({ url }: { url: string }) => patientApi.post('/v1/webhooks/test', { body: { url } }),
     onError: (error) => showFaults(form, error),
   });
   if (!canEdit) return null;

@@ -2,7 +2,7 @@ import { Alert, Button, Group, NumberInput, Select, Stack, TagsInput, Text, Text
 import { useForm, type UseFormReturnType } from '@mantine/form';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Sparkles } from 'lucide-react';
-import { api } from '../../api/client.js';
+import { api, patientApi } from '../../api/client.js';
 import { useKeywordNames } from '../../api/keywords.js';
 import { useCanEdit } from '../../api/session.js';
 import { AnswerFields, FieldFault } from '../../parts/answer-fields.js';
@@ -56,7 +56,7 @@ export function Analyses() {
   const run = useMutation({
     mutationFn: async (values: Values): Promise<Analysed> => {
       const chosen = mentions.data ?? [];
-      const result = await api.post('/v1/analyses', {
+      const result = await patientApi.post('/v1/analyses', {
         body: {
           operation: values.operation,
           mention_ids: chosen.map(({ id }) => id),

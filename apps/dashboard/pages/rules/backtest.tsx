@@ -13,7 +13,7 @@ import { useMutation } from '@tanstack/react-query';
 import { FlaskConical } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import type { AnswerOf, components } from '../../../../clients/typescript/src/index.js';
-import { api } from '../../api/client.js';
+import { patientApi } from '../../api/client.js';
 import { Figure } from '../../parts/figure.js';
 import { count, dayOf, words } from '../../parts/format.js';
 import { Problem } from '../../parts/problem.js';
@@ -44,7 +44,7 @@ export function Backtest({ keywordId, draft, isComplete, onError }: Props) {
     mutationFn: async () => {
       const since = new Date(Date.now() - Number(days) * 86_400_000).toISOString();
       const tested = draft();
-      const backtest = await api.post('/v1/keywords/{id}/backtest', {
+      const backtest = await patientApi.post('/v1/keywords/{id}/backtest', {
         path: { id: keywordId },
         body: { ...tested, since } as never,
       });
