@@ -81,6 +81,24 @@ export function liveFeedTasks(firstMember: FirstMember): void {
     await page.getByText('came during the outage').waitFor();
   }, 60_000);
 
+  it('reads without a network that a label was not changed, although the code that shows notifications is missing', async () => {
+    const { page } = firstMember;
+    const code = '**/assets/notifications-*';
+    await firstMember.openFeed();
+    await page.keyboard.press('j');
+    await page.getByRole('button', { name: 'Star', exact: true }).waitFor();
+    await page.route(code, (route) => route.abort());
+    await page.context().setOffline(true);
+    await page.keyboard.press('s');
+    const alert = page.getByRole('alert').filter({ hasText: 'The mention was not changed' });
+    await alert.getByText('Earshot cannot be reached. Check the connection and try again.').waitFor();
+    await page.getByRole('article').first().waitFor();
+    await alert.getByRole('button', { name: 'Close' }).click();
+    await alert.waitFor({ state: 'detached' });
+    await page.context().setOffline(false);
+    await page.unroute(code);
+  }, 60_000);
+
   it('reads after 15 seconds without an answer that the change of a label can have been made', async () => {
     const { page } = await openPage(firstMember.installation.browser);
     await page.context().addCookies(await firstMember.page.context().cookies());

@@ -1,10 +1,14 @@
+import { Alert } from '@mantine/core';
 import type { NotificationData } from '@mantine/notifications';
-import { lazy, Suspense, useSyncExternalStore, type ReactNode } from 'react';
+import { lazy, Suspense, useState, useSyncExternalStore, type ReactNode } from 'react';
 import { EarshotError } from '../api/client.js';
 import { errorText } from './error-text.js';
 
-/** The code that shows notifications is loaded when the first notification comes. */
-const Corner = lazy(() => import('../shell/notifications.js'));
+/**
+ * The code that shows notifications is loaded when the first notification comes. Without a network it cannot be loaded,
+ * and without `PlainCorner` the failure would remove the whole page.
+ */
+const Corner = lazy(() => import('../shell/notifications.js').catch(() => ({ default: PlainCorner })));
 
 let reported: readonly NotificationData[] = [];
 const listeners = new Set<() => void>();
@@ -24,6 +28,28 @@ export function NotificationCorner() {
     () => reported,
   );
   return <Suspense>{notifications.length > 0 && <Corner latest={notifications} />}</Suspense>;
+}
+
+/** Shows only the latest notification, until the member closes it. */
+function PlainCorner({ latest: [latest] }: { latest: readonly NotificationData[] }) {
+  const [closed, setClosed] = useState<NotificationData>();
+  if (!latest || latest === closed) return null;
+  const { title, message, color } = latest;
+  return (
+    <Alert
+      {...{ title, color }}
+      pos="fixed"
+      bottom={16}
+      right={16}
+      maw="calc(100vw - 32px)"
+      withCloseButton
+      closeButtonLabel="Close"
+      onClose={() => setClosed(latest)}
+      style={{ zIndex: 400 }}
+    >
+      {message}
+    </Alert>
+  );
 }
 
 /** Reports an outcome in the corner of the page: “The keyword was paused”. */
