@@ -115,7 +115,26 @@ export function liveFeedTasks(firstMember: FirstMember): void {
     await sent;
     await page.clock.runFor(15_000);
     const alert = page.getByRole('alert').filter({ hasText: 'The mention was not changed' });
-    await alert.getByText('It can have carried out the request all the same').waitFor();
+    await alert.getByText('Earshot can have carried out the request all the same').waitFor();
+    await page.context().close();
+  }, 60_000);
+
+  it('reads after three attempts that the mentions cannot be shown if the API hangs', async () => {
+    const { page } = await openPage(firstMember.installation.browser);
+    await page.context().addCookies(await firstMember.page.context().cookies());
+    await page.clock.install();
+    let attempts = 0;
+    await page.route('**/v1/mentions?*', () => {
+      attempts += 1;
+    });
+    await page.goto(`${firstMember.url}/feed`);
+    await page.getByRole('status', { name: 'Loading' }).waitFor();
+    const problem = page.getByRole('alert').filter({ hasText: 'The mentions cannot be shown' });
+    await until('the problem is shown', async () => {
+      await page.clock.runFor(5_000);
+      return (await problem.count()) > 0;
+    });
+    expect(attempts).toBe(3);
     await page.context().close();
   }, 60_000);
 

@@ -1,5 +1,5 @@
 import type { AnswerOf } from '../../../../clients/typescript/src/index.js';
-import { api } from '../../api/client.js';
+import { api, EarshotError } from '../../api/client.js';
 import { apiFilters, readFilters, writeFilters, type ApiFilters, type FeedFilters } from './feed-filters.js';
 
 /** The first page is small, so that it is shown quickly. */
@@ -15,8 +15,13 @@ export function beginFirstPage(search: string): void {
   const query = apiFilters(filters, Date.now());
   // A search by meaning costs credits, and the member has to agree to the price first.
   if (query.mode === 'semantic') return;
-  // Without a session this read fails. Then the first page is read after the sign-in.
-  const page = api.get('/v1/mentions', { query: { ...query, limit: FIRST_PAGE } }).catch(() => undefined);
+  const page = api.get('/v1/mentions', { query: { ...query, limit: FIRST_PAGE } }).catch((error: unknown) => {
+    // Without a session, the first page is read after the sign-in.
+    if (error instanceof EarshotError && error.status === 401) return undefined;
+    throw error;
+  });
+  // The feed reports the failure if it takes the page.
+  page.catch(() => undefined);
   firstPage = { address: writeFilters(filters).toString(), query, page };
 }
 
@@ -29,7 +34,8 @@ export const queryOf = (filters: FeedFilters, address: string): ApiFilters =>
 
 /**
  * Returns the page that `beginFirstPage` reads for this query, but only for the first call. Returns undefined if
- * `beginFirstPage` reads no page for the query, or if the read failed.
+ * `beginFirstPage` reads no page for the query, or if there was no session.
+ * @throws EarshotError if the API fails, EarshotConnectionError if it cannot be reached
  */
 export async function takeFirstPage(query: ApiFilters): Promise<MentionPage | undefined> {
   if (firstPage?.query !== query) return undefined;
