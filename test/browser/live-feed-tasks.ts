@@ -99,7 +99,7 @@ export function liveFeedTasks(firstMember: FirstMember): void {
     await page.unroute(code);
   }, 60_000);
 
-  it('reads after 15 seconds without an answer that the change of a label can have been made', async () => {
+  it('reads after 15 seconds without an answer that the change of a label can have been made, and other mentions do not wait for it', async () => {
     const { page } = await openPage(firstMember.installation.browser);
     await page.context().addCookies(await firstMember.page.context().cookies());
     await page.clock.install();
@@ -110,12 +110,15 @@ export function liveFeedTasks(firstMember: FirstMember): void {
     await page.route('**/v1/mentions/*', (route) =>
       route.request().method() === 'PATCH' ? undefined : route.continue(),
     );
-    const sent = page.waitForRequest((request) => request.method() === 'PATCH');
-    await page.keyboard.press('s');
-    await sent;
+    for (const keys of ['s', 'js']) {
+      // Less than the 15 s after which the first change ends.
+      const sent = page.waitForRequest((request) => request.method() === 'PATCH', { timeout: 10_000 });
+      for (const key of keys) await page.keyboard.press(key);
+      await sent;
+    }
     await page.clock.runFor(15_000);
     const alert = page.getByRole('alert').filter({ hasText: 'The mention was not changed' });
-    await alert.getByText('Earshot can have carried out the request all the same').waitFor();
+    await alert.getByText('Earshot can have carried out the request all the same').first().waitFor();
     await page.context().close();
   }, 60_000);
 

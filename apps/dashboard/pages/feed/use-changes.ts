@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { api } from '../../api/client.js';
 import type { Mention } from '../../api/types.js';
 import { notifyFailure } from '../../parts/notify.js';
@@ -21,13 +21,21 @@ export interface MentionChange {
 export function useChanges() {
   const queries = useQueryClient();
   const [changed, setChanged] = useState<ReadonlyMap<string, FeedMention>>(new Map());
+  /** The last change of each mention; fulfilled when it has ended. */
+  const last = useRef<Map<string, Promise<unknown>>>(new Map());
   /** The labels that are being saved. A saved change must not hide those that follow it. */
   const [pending, setPending] = useState<readonly { id: string; label: LabelChange }[]>([]);
   const save = useMutation({
-    mutationFn: ({ mention: { id }, change }: { mention: FeedMention; change: MentionChange }) =>
-      send(id, change),
-    // Changes run one after the other, because each change first reads the labels and then writes them.
-    scope: { id: 'mentions' },
+    // The changes of a mention run one after the other, because each first reads the labels and then writes them. Those
+    // of other mentions do not wait, so that a change that hangs does not keep the others from being saved.
+    mutationFn: ({ mention: { id }, change }: { mention: FeedMention; change: MentionChange }) => {
+      const turn = (last.current.get(id) ?? Promise.resolve()).then(() => send(id, change));
+      last.current.set(
+        id,
+        turn.catch(() => undefined),
+      );
+      return turn;
+    },
     onMutate: ({ mention: { id }, change: { label } }) => {
       const added = label ? [{ id, label }] : [];
       setPending((before) => [...before, ...added]);
