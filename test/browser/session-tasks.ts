@@ -98,6 +98,27 @@ export function sessionTasks(firstMember: FirstMember): void {
     await page.unroute(signOut);
   }, 60_000);
 
+  it('keeps the page without a network, although the code of the menu and of the list of shortcuts is missing', async () => {
+    const { page, url } = firstMember;
+    const code = /assets\/(account-menu|shortcut-list)-/;
+    await page.goto(`${url}/keywords/new`);
+    const name = page.getByRole('textbox', { name: 'Name' }).first();
+    await name.fill('A typed name');
+    await page.route(code, (route) => route.abort());
+    await page.context().setOffline(true);
+    const failure = page.getByRole('alert').filter({ hasText: 'This cannot be opened' });
+    await page.getByRole('button', { name: OWNER.email }).click();
+    await failure.getByRole('button').click();
+    await failure.waitFor({ state: 'detached' });
+    await page.keyboard.press('?');
+    await failure.waitFor();
+    expect(await name.inputValue()).toBe('A typed name');
+    await page.context().setOffline(false);
+    await page.unroute(code);
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  }, 60_000);
+
   it('sees no page of the account if the browser shows a kept page after the sign-out', async () => {
     const { page, url } = firstMember;
     await page.goto(`${url}/settings/webhooks`);

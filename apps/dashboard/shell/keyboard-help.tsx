@@ -1,9 +1,8 @@
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { isTyping } from '../parts/shortcuts.js';
+import { useLater } from '../parts/use-later.js';
 import { NAVIGATION } from './navigation.js';
-
-const ShortcutList = lazy(() => import('./shortcut-list.js'));
 
 const OPEN = 'earshot:keyboard-help';
 
@@ -16,8 +15,12 @@ const SEQUENCE_MS = 1500;
 /** Shows the list of shortcuts when `?` is pressed, and opens a page when `g` and its letter are pressed. */
 export function KeyboardHelp() {
   const [isOpen, setOpen] = useState(false);
-  usePageKeys(() => setOpen(true));
-  return <Suspense>{isOpen && <ShortcutList close={() => setOpen(false)} />}</Suspense>;
+  const [ShortcutList, request] = useLater(() => import('./shortcut-list.js'));
+  usePageKeys(() => {
+    setOpen(true);
+    request();
+  });
+  return isOpen && ShortcutList && <ShortcutList close={() => setOpen(false)} />;
 }
 
 function usePageKeys(showHelp: () => void): void {
