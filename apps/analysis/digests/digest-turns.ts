@@ -40,8 +40,8 @@ const IS_LOCKED = '(SELECT count(*) FROM locked) > 0';
  * Creates and deletes turns, so that they agree with the channels of the keywords. The first digest of a new channel
  * contains only items that are found from now on. If the mode of a channel changes, the first digest of the new mode
  * also contains the items that wait for the old mode. If the mode changes to `instant`, these items are sent in one last
- * digest, when the old mode is due. A removed channel gets no more digests. Retired and purged keywords have no turns. If a turn that must be deleted is claimed, its channel does not change until a later call
- * (`keywordsToSync`).
+ * digest, when the old mode is due. A removed channel gets no more digests. Retired and purged keywords have no turns.
+ * If a turn that must be deleted is claimed, its channel does not change until a later call (`keywordsToSync`).
  * @param lastSeq the last sequence of EVENTS
  */
 export async function syncWithChannels(
