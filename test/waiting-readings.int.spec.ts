@@ -260,6 +260,23 @@ describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
     expect(await later.event()).toMatchObject({ ai: { status: 'completed' } });
   });
 
+  it('ends the wait of an event immediately if the server asks for a wait beyond it, even if the event came after the request', async () => {
+    stage.addFault('429', 1, { retryAfterSeconds: 60 });
+    const begun = Date.now();
+    for (const text of ['the first', 'the second']) {
+      const scene = stage.scene();
+      await scene.ask(text, { analysis: true, ...STEP });
+      const { event, ...seen } = await scene.event();
+      expect(seen).toMatchObject({ ai: { status: 'failed' }, analysis: { reader: 'local' } });
+      expect(event.readings.find(({ kind }) => kind === 'analysis')?.detail).toBe(
+        'a phrase; the language model could not be asked in time',
+      );
+    }
+    expect(Date.now() - begun).toBeLessThan(10_000);
+    await stage.stopAnalysis();
+    await stage.startAnalysis({ LLM_TIMEOUT_MS: '2000' });
+  });
+
   it('leaves sentiment and bucket as they were read locally, and the record of the sentiment states the reason', async () => {
     stage.addFault('hang', 0);
     const scene = stage.scene();

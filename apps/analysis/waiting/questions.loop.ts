@@ -14,6 +14,7 @@ import { QuestionAnswers, type Answered } from './question-answers.js';
 import {
   CLAIM_SECONDS,
   claimOverdue,
+  claimUnaskable,
   claimWithoutModel,
   giveBack,
   renewClaims,
@@ -40,7 +41,7 @@ const LATE: ModelResult<never> = { kind: 'late', why: 'the language model did no
 
 /**
  * Asks the language model the stored questions, as fast as the model's lane allows. Finishes the events whose deadline
- * has passed. Every replica does this. One replica at a time holds the claim of a question. If that replica stops
+ * has passed, or will pass before the model can be asked. Every replica does this. One replica at a time holds the claim of a question. If that replica stops
  * renewing the claim, another replica takes the question.
  */
 @Injectable()
@@ -101,7 +102,11 @@ export class QuestionsLoop implements Loop {
   private async finishOverdue(): Promise<boolean> {
     const overdue = await claimOverdue(this.database);
     await this.finish(overdue, ({ wasUnderWay }) => (wasUnderWay ? LATE : OVERDUE));
-    return overdue.length > 0;
+    // A server can ask for a wait of hours. Until then, every event would wait for its deadline in vain.
+    const blockedForMs = this.questions.llm?.lane.blockedForMs ?? 0;
+    const unaskable = blockedForMs > 0 ? await claimUnaskable(this.database, blockedForMs) : [];
+    await this.finish(unaskable, () => OVERDUE);
+    return overdue.length + unaskable.length > 0;
   }
 
   /** Answers questions without asking the model. */

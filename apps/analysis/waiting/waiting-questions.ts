@@ -114,6 +114,16 @@ export function claimOverdue(database: Database): Promise<ClaimedQuestion[]> {
   );
 }
 
+/** Claims questions whose deadline passes while no request is sent, except questions that a replica is asking. */
+export function claimUnaskable(database: Database, blockedForMs: number): Promise<ClaimedQuestion[]> {
+  return claim(
+    database,
+    `(w.claim IS NULL OR w.due_at <= now()) AND w.deadline_at <= now() + make_interval(secs => $3)
+     ORDER BY w.deadline_at LIMIT $4`,
+    [blockedForMs / 1000, FINISHED_PER_CLAIM],
+  );
+}
+
 /**
  * Claims due questions that need not wait for the model: all due questions, or only questions without an agent step.
  */
