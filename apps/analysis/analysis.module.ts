@@ -91,7 +91,7 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
             provide: LLM,
             inject: [LOG, DATABASE],
             useFactory: (log: Logger, database: Database) =>
-              llm && createLlm(llm, log, new SharedLlmTurns(database)),
+              llm && createLlm(llm, log, new SharedLlmTurns(database, llm)),
           },
           WorkCharges,
           AnalysedMentions,

@@ -5,6 +5,8 @@ import type { Database } from '#postgres';
 import { type SpecDatabase, openSpecDatabase, until } from '#testing';
 import { SharedLlmTurns } from './shared-turns.js';
 
+const SERVER = { url: 'http://127.0.0.1:1/v1', model: 'one', token: '' };
+
 let spec: SpecDatabase;
 let database: Database;
 
@@ -26,7 +28,7 @@ describe('the lane of the language model, which all replicas share', () => {
         new LlmLane(
           { concurrency: 2, requestsPerMinute: 60_000, ...budget },
           clock,
-          new SharedLlmTurns(database),
+          new SharedLlmTurns(database, SERVER),
         ),
     );
     open.push(...lanes);
@@ -70,6 +72,19 @@ describe('the lane of the language model, which all replicas share', () => {
     });
     expect([second.room, second.blockedForMs > 50_000]).toEqual([0, true]);
   });
+
+  it.each([{ url: 'http://127.0.0.1:2/v1' }, { model: 'two' }, { token: 'secret' }])(
+    'does not wait any more after a change of the settings to %j',
+    async (change) => {
+      const [first] = await replicas();
+      await failing(first, 60_000);
+      const turns = new SharedLlmTurns(database, { ...SERVER, ...change });
+      const changed = new LlmLane({ concurrency: 2, requestsPerMinute: 60_000 }, clock, turns);
+      open.push(changed);
+      expect(await changed.run(inMs(5_000), () => Promise.resolve('answer'))).toBe('answer');
+      expect(first.blockedForMs).toBeGreaterThan(0);
+    },
+  );
 
   it('tests a model that is down with only one request at a time from all replicas together, until a request succeeds', async () => {
     const [first, second] = await replicas();
@@ -117,7 +132,7 @@ describe('the lane of the language model, which all replicas share', () => {
 
     beforeEach(async () => {
       await replicas();
-      shared = new SharedLlmTurns(database);
+      shared = new SharedLlmTurns(database, SERVER);
       expect([await begins(held, 0), await begins(later, 0), await begins(patient, 1_000)]).toEqual([
         true,
         false,

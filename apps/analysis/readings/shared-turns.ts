@@ -1,4 +1,5 @@
-import type { ServerState, SharedTurns, TurnLimits } from '#llm';
+import { derivedId } from '#kernel';
+import type { LlmOptions, ServerState, SharedTurns, TurnLimits } from '#llm';
 import type { Database, Tx } from '#postgres';
 
 /**
@@ -29,10 +30,18 @@ export class SharedLlmTurns implements SharedTurns {
   private readonly own = new Set<string>();
   private renewal: NodeJS.Timeout | undefined;
 
-  constructor(private readonly database: Database) {}
+  private readonly lane: string;
+
+  constructor(
+    private readonly database: Database,
+    { url, model, token }: Pick<LlmOptions, 'url' | 'model' | 'token'>,
+  ) {
+    // A server can ask for a wait of hours. The wait must end if the operator sets another server, model or token.
+    this.lane = derivedId('llm lane', url, model, token);
+  }
 
   async begin(turn: string, waitedMs: number, limits: TurnLimits): ReturnType<SharedTurns['begin']> {
-    const begun = await this.database.transaction((tx) => beginIn(tx, turn, waitedMs, limits));
+    const begun = await this.database.transaction((tx) => beginIn(tx, this.lane, turn, waitedMs, limits));
     // The renewal begins only after the commit. If the commit fails, or its result is not known, this process renews
     // nothing, and the turn expires.
     if ('hasBegun' in begun) this.keep(turn);
@@ -40,8 +49,11 @@ export class SharedLlmTurns implements SharedTurns {
   }
 
   async failures(): Promise<number> {
-    const [row] = await this.database.query<{ failures: number }[]>('SELECT failures FROM llm_lane');
-    return row!.failures;
+    const [row] = await this.database.query<{ failures: number }[]>(
+      'SELECT failures FROM llm_lane WHERE lane = $1',
+      [this.lane],
+    );
+    return row?.failures ?? 0;
   }
 
   async end(
@@ -51,15 +63,19 @@ export class SharedLlmTurns implements SharedTurns {
     this.forget(turn);
     return this.database.transaction(async (tx) => {
       // Always locks the lane first, so that transactions cannot deadlock.
-      const rows: { failures: number }[] = await tx.query('SELECT failures FROM llm_lane FOR UPDATE');
+      const rows: { failures: number }[] = await tx.query(
+        'SELECT failures FROM llm_lane WHERE lane = $1 FOR UPDATE',
+        [this.lane],
+      );
       await tx.query('DELETE FROM llm_turns WHERE turn = $1', [turn]);
       const before = rows[0]!.failures;
       const state = nextState?.(before);
       if (state && (state.failures !== before || state.blockedForMs > 0))
         await tx.query(
           `UPDATE llm_lane SET failures = $1,
-             blocked_until = greatest(blocked_until, clock_timestamp() + make_interval(secs => $2))`,
-          [state.failures, state.blockedForMs / 1000],
+             blocked_until = greatest(blocked_until, clock_timestamp() + make_interval(secs => $2))
+           WHERE lane = $3`,
+          [state.failures, state.blockedForMs / 1000, this.lane],
         );
       return state;
     });
@@ -94,17 +110,22 @@ interface LaneRow {
 
 async function beginIn(
   tx: Tx,
+  lane: string,
   turn: string,
   waitedMs: number,
   { maxConcurrent, requestsPerMinute, burst }: TurnLimits,
 ): ReturnType<SharedTurns['begin']> {
+  await tx.query(
+    'INSERT INTO llm_lane (lane) SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM llm_lane WHERE lane = $1) ON CONFLICT DO NOTHING',
+    [lane],
+  );
   // No tokens are taken away if the clock was set back.
   const rows: LaneRow[] = await tx.query(
     `SELECT failures, extract(epoch FROM blocked_until - clock_timestamp())::float8 * 1000 AS blocked_ms,
        least($1::float8, tokens + greatest(0, extract(epoch FROM clock_timestamp() - refilled_at)::float8) * $2::float8 / 60) AS tokens,
        next_turn <> $3 AND next_until > clock_timestamp() AS is_behind
-     FROM llm_lane FOR UPDATE`,
-    [burst, requestsPerMinute, turn],
+     FROM llm_lane WHERE lane = $4 FOR UPDATE`,
+    [burst, requestsPerMinute, turn, lane],
   );
   const { failures, blocked_ms: blockedMs, tokens, is_behind: isBehind } = rows[0]!;
   if (blockedMs > 0) return { failures, waitMs: Math.ceil(blockedMs), isBlocked: true };
@@ -117,8 +138,8 @@ async function beginIn(
   if (waitMs > 0) {
     if (waitedMs >= LONG_WAIT_MS && !isBehind)
       await tx.query(
-        'UPDATE llm_lane SET next_turn = $1, next_until = clock_timestamp() + make_interval(secs => $2)',
-        [turn, (waitMs + NEXT_GRACE_MS) / 1000],
+        'UPDATE llm_lane SET next_turn = $1, next_until = clock_timestamp() + make_interval(secs => $2) WHERE lane = $3',
+        [turn, (waitMs + NEXT_GRACE_MS) / 1000, lane],
       );
     return { failures, waitMs, isBlocked: false };
   }
@@ -127,8 +148,8 @@ async function beginIn(
     [turn, LEASE_SECONDS],
   );
   await tx.query(
-    'UPDATE llm_lane SET tokens = $1, refilled_at = clock_timestamp(), next_turn = NULLIF(next_turn, $2)',
-    [tokens - 1, turn],
+    'UPDATE llm_lane SET tokens = $1, refilled_at = clock_timestamp(), next_turn = NULLIF(next_turn, $2) WHERE lane = $3',
+    [tokens - 1, turn, lane],
   );
   return { failures, hasBegun: true };
 }
