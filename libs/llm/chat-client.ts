@@ -158,7 +158,7 @@ function completionOf(answer: unknown, asked: string): Completion {
     text: typeof content === 'string' ? content : '',
     isCut: choice.finish_reason === 'length',
     isDeclined: choice.finish_reason === 'content_filter' || (typeof refusal === 'string' && refusal !== ''),
-    model: typeof model === 'string' && model !== '' ? model.slice(0, 100) : asked,
+    model: typeof model === 'string' && model !== '' ? model.slice(0, 100).toWellFormed() : asked,
     tokensIn: countOf(tokensIn),
     tokensOut: countOf(tokensOut),
   };

@@ -127,7 +127,7 @@ describe('an answer', () => {
     ['null', 'it has no list "items"'],
     ['[]', 'it has no list "items"'],
     ['{"items":{"1":"a"}}', 'it has no list "items"'],
-    [`${'['.repeat(200_000)}${']'.repeat(200_000)}`, 'it has no list "items"'],
+    [`${'['.repeat(200_000)}${']'.repeat(200_000)}`, 'it is not JSON'],
   ])('has no value if it has no entries: %.30s', (text, fault) => {
     expect(readAnswers(text, 1, reading.check)).toEqual({ values: [undefined], faults: [fault] });
   });
@@ -135,6 +135,11 @@ describe('an answer', () => {
   it('is read inside a Markdown block', () => {
     const text = '```json\n{"items":[{"n":1,"answer":"a"}]}\n```';
     expect(readAnswers(text, 1, reading.check).values).toEqual(['a']);
+  });
+
+  it('contains no half of an emoji, so that the webhook and the mention show the same text', () => {
+    const text = String.raw`{"items": [{"n": 1, "answer": "half \ud83d, whole \ud83d\ude00"}]}`;
+    expect(readAnswers(text, 1, reading.check).values).toEqual(['half \ufffd, whole 😀']);
   });
 
   it('never throws and never has more values than items, for generated answers of the model', () => {

@@ -129,13 +129,21 @@ function entriesOf(text: string): unknown[] | string {
   let parsed: unknown;
   try {
     // Some models put JSON into a Markdown block although they were asked for JSON alone.
-    parsed = JSON.parse(text.replace(/^\s*```(?:json)?\s*\n([\s\S]*)\n\s*```\s*$/, '$1'));
+    parsed = JSON.parse(text.replace(/^\s*```(?:json)?\s*\n([\s\S]*)\n\s*```\s*$/, '$1'), wellFormed);
   } catch {
     return 'it is not JSON';
   }
   const items =
     typeof parsed === 'object' && parsed !== null ? (parsed as { items?: unknown }).items : undefined;
   return Array.isArray(items) ? items : 'it has no list "items"';
+}
+
+/**
+ * Replaces single surrogates, which an answer can contain as escapes. Strict receivers refuse JSON with them, and the
+ * tables would show another text than the webhook.
+ */
+function wellFormed(_: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
 /**
