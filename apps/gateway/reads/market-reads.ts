@@ -32,7 +32,10 @@ export interface MarketDayRow {
 export class MarketReads {
   constructor(@Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient) {}
 
-  /** Returns the days from `from` to `to` (`2026-03-04`), both included, oldest first. */
+  /**
+   * Returns the days from `from` to `to` (`2026-03-04`), both included, oldest first. Only the rows of a day's last count
+   * are valid: if the currency of every listing has changed since an earlier count, the old currency still has a row.
+   */
   days(
     accountId: string,
     { scope, scopeId, market }: MarketScope,
@@ -46,6 +49,7 @@ export class MarketReads {
        FROM market_days FINAL
        WHERE account_id = {accountId: UUID} AND scope = {scope: String} AND scope_id = {scopeId: String}
          AND date >= {from: Date} AND date <= {to: Date} ${market ? 'AND market = {market: String}' : ''}
+       QUALIFY counted_at = max(counted_at) OVER (PARTITION BY date, market)
        ORDER BY date, market, currency`,
       { accountId, scope, scopeId, from, to, ...(market ? { market } : {}) },
     );
