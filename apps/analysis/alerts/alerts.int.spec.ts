@@ -55,6 +55,16 @@ it('an alert and a backtest count the mentions of a watch whose search has no id
   expect(await tested.of(window, stricter, new CountDifference())).toEqual([]);
 });
 
+it('the time of an alert in a backtest is at most the end of the backtest, if the last five minutes are not over', async () => {
+  const definition = create(KeywordDefinitionSchema, { rules: [rule()] });
+  const scene = await fixture.scene({ rules: [rule()] });
+  const { accountId, keywordId } = scene;
+  await scene.publish(scene.mentions(40, 30, 20, 10, 0));
+  const window = { accountId, keywordId, since: new Date(NOW - 2 * HOUR_MS), until: new Date(NOW) };
+  const found = await new TestedAlerts(fixture.database).of(window, definition, new CountDifference());
+  expect(found).toMatchObject([{ at: new Date(NOW).toISOString(), observed: 5 }]);
+});
+
 it('an alert fires once for an episode, and its event contains its rule, its window, the counts and its mentions [alerts.event, alerts.episode, alerts.actions]', async () => {
   const channel = newId();
   const then = [{ type: 'webhook' }, { type: 'notify', channelIds: [channel] }];

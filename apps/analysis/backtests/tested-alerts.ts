@@ -19,7 +19,7 @@ const HISTORY_MS = COUNTED_DAYS * 86_400_000;
 
 /** An alert that would have fired, as the interface returns it. */
 export interface TestedAlert {
-  /** ISO 8601: the end of the window that reached the condition. */
+  /** ISO 8601: the end of the window that reached the condition, or of the backtest if the window ends later. */
   at: string;
   kind: string;
   observed: number;
@@ -78,7 +78,7 @@ export class TestedAlerts {
    * @returns the alerts since the start of the window, the earliest first
    */
   async of(
-    { keywordId, since }: BacktestWindow,
+    { keywordId, since, until }: BacktestWindow,
     definition: KeywordDefinition,
     difference: CountDifference,
   ): Promise<TestedAlert[]> {
@@ -98,7 +98,7 @@ export class TestedAlerts {
       since.getTime(),
     );
     return found.map(({ rule, to, observed, baseline }) => ({
-      ...{ at: isoOf(to), kind: rule.condition.kind, observed, baseline },
+      ...{ at: isoOf(Math.min(to, until.getTime())), kind: rule.condition.kind, observed, baseline },
       ...nameOf(rule),
     }));
   }
