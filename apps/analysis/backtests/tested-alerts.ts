@@ -37,7 +37,10 @@ export class CountDifference {
   add({ row, dropped, labels }: TestedItem): void {
     if (row.never_counted) return;
     const counts = !dropped && !labels.includes('hidden');
-    const counted = row.dropped_reason === '' && !(row.rules.length > 0 && row.labels.includes('hidden'));
+    // A person's labels replace the labels of rules in the row, and change no counts. Then only the tested labels can show
+    // whether a rule hid the mention.
+    const ofRules = Number(row.version) > 0 ? labels : row.labels;
+    const counted = row.dropped_reason === '' && !(row.rules.length > 0 && ofRules.includes('hidden'));
     if (counts === counted) return;
     const [occurred, published] = [row.occurred_at, row.published_at ?? row.occurred_at];
     const at = binOf(Date.parse(isoFromClickHouse(published < occurred ? published : occurred)));

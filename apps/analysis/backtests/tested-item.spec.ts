@@ -235,6 +235,31 @@ describe('a backtest', () => {
     ]);
   });
 
+  it.each([
+    ['hides', 'starred', ['hidden']],
+    ['shows', 'hidden', []],
+  ])(
+    'does not change the counts of alerts if it tests the rules that the keyword already has, and a person %s a mention that a rule has marked as %s',
+    (_, label, labels) => {
+      const definition = fromJson(KeywordDefinitionSchema, {
+        rules: [
+          {
+            ...{ id: 'r1', name: 'promo', enabled: true, then: [{ type: 'mark', label }] },
+            when: { kind: 'item', all: [{ field: 'text', op: 'contains', value: 'promo' }] },
+          },
+        ],
+      });
+      const item = { title: '', text: 'acme promo', kind: 'post', source: 'mastodon', url: '' };
+      const read = { lang: 'en', relevance: 100, isAnalysed: false, ai: '' };
+      const window = { windowFrom: '2026-03-04T05:00:00.000Z', windowTo: '2026-03-04T05:06:00.000Z' };
+      const [row] = mentionRow(live(definition, item as never, read as never, window));
+      const difference = new CountDifference();
+      const decided = { labels: [...labels], version: 7, occurred_at: '2026-03-04 05:06:07.089' };
+      difference.add(testedItem({ ...row!, ...decided }, definition, similarity));
+      expect(difference.appliedTo([])).toEqual([]);
+    },
+  );
+
   it('does not change the counts of alerts for a dropped mention whose time is unknown or more than 90 days ago [alerts.own-time]', () => {
     const definition = fromJson(KeywordDefinitionSchema, { muteRules: [{ value: 'promo', target: 'text' }] });
     const windowTo = '2026-03-04T05:06:00.000Z';

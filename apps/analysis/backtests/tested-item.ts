@@ -22,7 +22,7 @@ export const TESTED_COLUMNS = [
     'match_mode',
   ],
   ...['dropped_reason', 'dropped_rule', 'title_of_parent', 'published_at', 'search_id', 'watch_id', 'labels'],
-  'never_counted',
+  ...['never_counted', 'version'],
 ] as const satisfies (keyof MentionRow)[];
 /** A stored mention with these columns. */
 export type TestedRow = Pick<MentionRow, (typeof TESTED_COLUMNS)[number]>;
