@@ -97,10 +97,9 @@ it('each mention of a month is in exactly one digest of each mode, at the due ti
   const items = itemsOfMonth();
   const store = new FailingStore(bus);
   let appliedSeq = 0;
-  const progress = {
-    upTo: async () => () => appliedSeq,
-    lastSeq: async () => appliedSeq,
-  } as unknown as EventsProgress;
+  const upTo = async () => () => appliedSeq;
+  const lastSeq = async () => appliedSeq;
+  const progress = { upTo, lastSeq, mentions: { upTo } } as unknown as EventsProgress;
   const replicas = [1, 2].map(
     () => new DigestsLoop(database, progress, assembly(store), createLogger('spec', 'silent')),
   );

@@ -193,6 +193,24 @@ it('a daily brief cites its mentions; a weekly report contains figures and cause
   ).toEqual([{ report_id: weekly?.id, url: weekly?.report?.url, token, body: weekly }]);
 });
 
+it('a weekly report waits until the mentions of its week are in ClickHouse, and a daily brief does not wait [digests.report]', async () => {
+  const scene = await fixture.scene('daily_brief', 'weekly_report');
+  let write = () => {};
+  fixture.mentionsWritten = new Promise((resolve) => (write = resolve));
+  await scene.publish(scene.event('one'));
+  const monday = nextDue('weekly_report', ZONE, NOW);
+  const replica = fixture.replica();
+  await until('the brief is assembled', async () => {
+    await replica.round(monday);
+    return (await scene.digests('daily_brief')).length > 0;
+  });
+  await replica.round(monday);
+  expect(await scene.digests('weekly_report')).toEqual([]);
+  write();
+  await scene.run(monday, replica);
+  expect(await scene.digests('weekly_report')).toHaveLength(1);
+});
+
 it('a weekly report names the alerts of its week, the earliest first [digests.report]', async () => {
   const { accountId, keywordId, channelId } = await fixture.scene('weekly_report');
   // ClickHouse deletes events after 90 days, so the test uses the last seven days.

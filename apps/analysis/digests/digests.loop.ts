@@ -38,7 +38,9 @@ const CLAIMS: readonly {
   // The items of a group of turns are read together, because a query for each digest would cost more than the digest
   // itself.
   { modes: ['hourly', 'daily'], turns: 250, groupSize: 25, concurrency: 2 },
-  { modes: ['daily_brief', 'weekly_report'], turns: 100, groupSize: 1, concurrency: 2 },
+  { modes: ['daily_brief'], turns: 100, groupSize: 1, concurrency: 2 },
+  // Reports that wait for ClickHouse must not delay briefs.
+  { modes: ['weekly_report'], turns: 100, groupSize: 1, concurrency: 2 },
 ];
 const PLAN_MS = 10 * 60_000;
 const BEGIN_WITHIN_MS = 20_000;
@@ -105,7 +107,12 @@ export class DigestsLoop implements Loop {
     const turns = await claimDueTurns(this.database, modes, max, now);
     if (turns.length === 0) return false;
     const cutOf = await this.progress.upTo(now);
-    const cuts = turns.map((turn) => ({ turn, appliedSeq: cutOf(workOf(turn)) }));
+    const hasFigures = turns.some(({ mode }) => mode === 'weekly_report');
+    const mentionsOf = hasFigures ? await this.progress.mentions.upTo(now) : undefined;
+    const cuts = turns.map((turn) => {
+      const isEarly = turn.mode === 'weekly_report' && mentionsOf?.(workOf(turn)) === undefined;
+      return { turn, appliedSeq: isEarly ? undefined : cutOf(workOf(turn)) };
+    });
     const postponed = cuts.flatMap(({ turn, appliedSeq }) => (appliedSeq === undefined ? [turn] : []));
     const due = cuts.filter((one): one is DueTurn => one.appliedSeq !== undefined);
     // Most turns have no items. These need no assembly.

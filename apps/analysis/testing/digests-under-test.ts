@@ -11,9 +11,9 @@ import {
 import { openClickHouse, type ClickHouseClient } from '#clickhouse';
 import { EventStore } from '#event-store';
 import { isoOf, newId } from '#kernel';
-import { connectBus, runDurable, subjectOf, type Bus, type RunningDurable } from '#messaging';
+import { connectBus, done, runDurable, subjectOf, type Bus, type RunningDurable } from '#messaging';
 import { openDatabase, type Database } from '#postgres';
-import { applyBatch, consumerOf } from '#projections';
+import { applyBatch, consumerOf, MENTIONS_SINK } from '#projections';
 import { createLogger } from '#telemetry';
 import { isolateStores, until, type IsolatedStores } from '#testing';
 import type { AnalysisWork } from '../analyses/analysis-work.js';
@@ -44,6 +44,8 @@ const summarised = {
 /** Stores on which specs assemble digests. */
 export class DigestsUnderTest {
   readonly log = createLogger('spec', 'silent');
+  /** Mentions are written to ClickHouse after this promise. */
+  mentionsWritten: Promise<void> = Promise.resolve();
 
   private constructor(
     private readonly stores: IsolatedStores,
@@ -51,7 +53,7 @@ export class DigestsUnderTest {
     readonly clickhouse: ClickHouseClient,
     readonly bus: Bus,
     readonly store: EventStore,
-    private readonly items: RunningDurable,
+    private readonly consumers: RunningDurable[],
   ) {}
 
   static async open(): Promise<DigestsUnderTest> {
@@ -62,12 +64,20 @@ export class DigestsUnderTest {
     const bus = await connectBus(stores.natsUrl, 'spec', log);
     const handle = (batch: readonly JsMsg[]) => applyBatch(database, digestItemsProjection, batch);
     await database.query(`INSERT INTO installation (key_check, report_key) VALUES ('', $1)`, [REPORT_KEY]);
-    const items = await runDurable(bus, { ...consumerOf(digestItemsProjection), handle }, log);
-    return new DigestsUnderTest(stores, database, clickhouse, bus, new EventStore(bus), items);
+    const consumers: RunningDurable[] = [];
+    const fixture = new DigestsUnderTest(stores, database, clickhouse, bus, new EventStore(bus), consumers);
+    const write = async (batch: readonly JsMsg[]) => {
+      await fixture.mentionsWritten;
+      return batch.map(() => done);
+    };
+    const sink = { stream: 'EVENTS', name: MENTIONS_SINK, batchSize: 100, handle: write } as const;
+    consumers.push(await runDurable(bus, { ...consumerOf(digestItemsProjection), handle }, log));
+    consumers.push(await runDurable(bus, sink, log));
+    return fixture;
   }
 
   async close(): Promise<void> {
-    await this.items.stop();
+    await Promise.all(this.consumers.map((consumer) => consumer.stop()));
     await this.bus.close();
     await this.clickhouse.close();
     await this.database.destroy();
