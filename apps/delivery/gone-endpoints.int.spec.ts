@@ -1,3 +1,5 @@
+import { attemptsIn } from '#contracts';
+import { EventStore } from '#event-store';
 import { until } from '#testing';
 import {
   receivedRequests,
@@ -8,6 +10,8 @@ import {
 } from './testing/delivery-under-test.js';
 
 const WAITING = 40;
+/** More than the number of deliveries that are given up together. */
+const MANY = 2500;
 
 let delivery: DeliveryUnderTest;
 let receiver: Receiver;
@@ -16,6 +20,7 @@ beforeAll(async () => {
   delivery = await openDelivery();
   receiver = await startReceiver();
 });
+afterEach(() => jest.restoreAllMocks());
 afterAll(async () => {
   await receiver?.close();
   await delivery?.drop();
@@ -57,4 +62,32 @@ it('an endpoint that answers 410 is disabled immediately, gets at most one reque
   expect(requested).toEqual([...new Set(requested)]);
   const deadlocks = '(SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database())';
   expect(await countOf(deadlocks)).toBe(0);
+});
+
+it('all deliveries that wait for an endpoint that answers 410 are given up, in parts', async () => {
+  const service = await delivery.start();
+  receiver.answers.set('/many', { status: 500 });
+  const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/many`));
+  await delivery.waiting(eventId, 1);
+  await delivery.database.query(
+    `INSERT INTO pending_deliveries (event_id, target_kind, target_id, account_id, watch_id, source, endpoint, body, attempts, first_at, due_at)
+     SELECT gen_random_uuid(), target_kind, target_id, account_id, watch_id, source, endpoint, body, attempts, first_at, now() + interval '1 hour'
+     FROM pending_deliveries, generate_series(1, ${MANY}) WHERE event_id = $1`,
+    [eventId],
+  );
+  receiver.answers.set('/many', { status: 410 });
+  const publish = jest.spyOn(EventStore.prototype, 'publishAll');
+  await delivery.database.query('UPDATE pending_deliveries SET due_at = now() WHERE event_id = $1', [
+    eventId,
+  ]);
+  await until(
+    'nothing waits',
+    async () => (await countOf('(SELECT count(*)::int FROM pending_deliveries)')) === 0,
+  );
+  await service.stop();
+  const parts = publish.mock.calls.map(([messages]) =>
+    messages.reduce((sum, { data }) => sum + attemptsIn(data).length, 0),
+  );
+  expect(parts.reduce((sum, part) => sum + part)).toBe(MANY + 2);
+  expect(Math.max(...parts)).toBe(1000);
 });

@@ -10,12 +10,12 @@ import {
   crowdedAddresses,
   returnPending,
   savePending,
-  waitingTimes,
   type ClaimedDelivery,
   type ClaimLimits,
 } from './attempts/pending-deliveries.js';
 import type { ChannelKind } from './channels/channel.js';
 import { Targets } from './attempts/targets.js';
+import { waitingTimes } from './attempts/waiting-times.js';
 import {
   receivedRequests,
   openDelivery,

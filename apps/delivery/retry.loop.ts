@@ -10,8 +10,9 @@ import { AttemptRecorder } from './attempts/attempt-recorder.js';
 import { PendingClaims } from './attempts/claims.js';
 import type { AttemptResult, Delivery } from './attempts/delivery.js';
 import { EndpointQueues, STOP_TIMEOUT_MS } from './attempts/endpoint-queues.js';
-import { extendClaims, returnPending, savePending, waitingTimes } from './attempts/pending-deliveries.js';
+import { extendClaims, returnPending, savePending } from './attempts/pending-deliveries.js';
 import type { Address } from './attempts/targets.js';
+import { waitingTimes } from './attempts/waiting-times.js';
 
 const PAUSE_MS = 500;
 const PER_ENDPOINT = 32;

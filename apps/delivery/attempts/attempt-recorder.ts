@@ -37,6 +37,8 @@ export interface ChannelFaults {
   failing(delivery: Delivery, reason: string, failures: number, statusCode: number): Promise<boolean>;
 }
 
+/** Number of waiting deliveries that are given up in one transaction. */
+const GIVEN_UP_TOGETHER = 1000;
 /** Pause before a step of the record is tried again after an outage of a store, in ms. */
 const PAUSE_MS = 500;
 
@@ -105,8 +107,10 @@ export class AttemptRecorder {
     // The messages are made once: NATS recognises them by their ids if they are published again.
     const messages = attemptMessages(recorded, ({ attempts }) => attempts + 1);
     await this.untilStored(() => this.store.publishAll(messages));
-    await this.untilStored(() => this.follow(recorded, alongside));
+    const disabled = await this.untilStored(() => this.follow(recorded, alongside));
     countOutcomes(recorded);
+    for (const { delivery } of disabled)
+      await this.untilStored(() => this.giveUpWaitingAt(delivery, DISABLED));
     await this.untilStored(() => this.disableFailing(results));
   }
 
@@ -152,8 +156,12 @@ export class AttemptRecorder {
   /**
    * Updates the tables. In the most frequent case there is nothing to write: the first attempt at a webhook has
    * succeeded.
+   * @returns the last attempts at endpoints that are disabled now
    */
-  private async follow(recorded: readonly Recorded[], alongside?: (tx: Tx) => Promise<void>): Promise<void> {
+  private async follow(
+    recorded: readonly Recorded[],
+    alongside?: (tx: Tx) => Promise<void>,
+  ): Promise<AttemptResult[]> {
     const failed = recorded.filter((one) => !one.delivered);
     const settled = recorded.filter((one) => one.nextAt === undefined);
     const pending = settled.filter(({ delivery }) => delivery.pending);
@@ -164,8 +172,8 @@ export class AttemptRecorder {
       delivery.failingSince !== undefined ||
       (brokenEndpoints.size > 0 && brokenEndpoints.has(addressKey(delivery)));
     const healed = recorded.filter((one) => one.delivered && fails(one.delivery));
-    if (!alongside && failed.length + pending.length + healed.length === 0) return;
-    await this.database.transaction(async (tx) => {
+    if (!alongside && failed.length + pending.length + healed.length === 0) return [];
+    return this.database.transaction(async (tx) => {
       // Always locks in the order endpoints, pending deliveries, replays, so that transactions cannot deadlock.
       await markEndpoints(tx, broken, healed);
       const waiting = failed.flatMap(({ delivery, nextAt, ...one }) => {
@@ -190,28 +198,14 @@ export class AttemptRecorder {
       const ended = settled.filter(({ delivery }) => !delivery.pending || dropped.has(keyOf(delivery)));
       const deliveriesOf = (delivered: boolean) =>
         ended.filter((one) => one.delivered === delivered).map(({ delivery }) => delivery);
-      const unsent = await this.disable(tx, failed);
+      const disabled = await disableEndpoints(tx, failed);
+      // Published before the commit, because a duplicate record does less harm than a missing record.
+      await this.store.publishAll(disabled.map(disabledMessage));
       await countReplays(tx, deliveriesOf(true), true);
-      await countReplays(tx, [...deliveriesOf(false), ...unsent], false);
+      await countReplays(tx, deliveriesOf(false), false);
       await alongside?.(tx);
+      return disabled.map(({ last }) => last);
     });
-  }
-
-  /**
-   * Disables endpoints. The records are published before the commit, because a duplicate record does less harm than a
-   * missing record.
-   * @returns the deliveries that were pending for these endpoints; all of them are given up
-   */
-  private async disable(tx: Tx, failed: readonly Recorded[]): Promise<GivenUp[]> {
-    const unsent: GivenUp[] = [];
-    for (const disabled of await disableEndpoints(tx, failed)) {
-      const { accountId, endpoint } = disabled.last.delivery;
-      const waiting = await dropWaitingAt(tx, accountId, endpoint);
-      unsent.push(...waiting.map((one) => ({ ...one, reason: DISABLED })));
-      await this.store.publishAll([disabledMessage(disabled)]);
-    }
-    await this.publishGivenUp(unsent, 'given_up');
-    return unsent;
   }
 
   /**
@@ -225,7 +219,7 @@ export class AttemptRecorder {
       const { delivery, goneAddress, gone } = result;
       const reason = goneAddress === undefined ? gone : `${goneAddress}: ${gone}`;
       const outcome = await this.channels.gone(delivery, reason, result.statusCode, goneAddress);
-      if (outcome === 'disabled') await this.giveUpWaitingAt(delivery, reason);
+      if (outcome === 'disabled') await this.giveUpWaitingAt(delivery, channelDisabled(reason));
       if (outcome === 'changed') changed.add(result);
     }
     return changed;
@@ -236,17 +230,23 @@ export class AttemptRecorder {
     for (const { last, failures } of await failingChannels(this.database.manager, failed)) {
       const reason = 'only failures for 5 days';
       const isDisabled = await this.channels.failing(last.delivery, reason, failures, last.statusCode);
-      if (isDisabled) await this.giveUpWaitingAt(last.delivery, reason);
+      if (isDisabled) await this.giveUpWaitingAt(last.delivery, channelDisabled(reason));
     }
   }
 
+  /**
+   * Gives up the deliveries that wait for an endpoint that is disabled now: a part after the other, because hundreds of
+   * thousands can wait. After a crash, the rest is given up when it is due.
+   */
   private async giveUpWaitingAt({ accountId, endpoint, channelKind }: Addressed, why: string): Promise<void> {
-    const reason = `not sent: the channel is disabled (${why})`;
-    await this.database.transaction(async (tx) => {
-      const waiting = await dropWaitingAt(tx, accountId, endpoint);
-      const givenUp = waiting.map((one) => ({ ...one, reason, channelKind }));
-      await this.publishGivenUp(givenUp, 'given_up');
-    });
+    for (let found = GIVEN_UP_TOGETHER; found === GIVEN_UP_TOGETHER && !this.closed;)
+      found = await this.database.transaction(async (tx) => {
+        const waiting = await dropWaitingAt(tx, accountId, endpoint, GIVEN_UP_TOGETHER);
+        const givenUp = waiting.map((one) => ({ ...one, reason: why, channelKind }));
+        await this.publishGivenUp(givenUp, 'given_up');
+        await countReplays(tx, givenUp, false);
+        return waiting.length;
+      });
   }
 
   /** @param outcome `given_up` for deliveries that waited for a destination that is disabled now */
@@ -264,6 +264,10 @@ export class AttemptRecorder {
     );
     metrics.deliveries.add(deliveries.length, { outcome });
   }
+}
+
+function channelDisabled(why: string): string {
+  return `not sent: the channel is disabled (${why})`;
 }
 
 function countOutcomes(recorded: readonly Recorded[]): void {

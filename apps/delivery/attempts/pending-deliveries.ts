@@ -95,16 +95,21 @@ export async function dropPending(tx: Tx, keys: readonly DeliveryKey[]): Promise
 }
 
 /**
- * Deletes the pending deliveries of an endpoint and returns them. Leaves out rows that another transaction has locked:
- * the next claim of such a row finds that the endpoint is disabled. The condition on `by_mail` names both values, so
- * that Postgres can use the index, whose first column is `by_mail`.
+ * Deletes at most `max` pending deliveries of an endpoint and returns them. Leaves out rows that another transaction has
+ * locked: the next claim of such a row finds that the endpoint is disabled. The condition on `by_mail` names both values,
+ * so that Postgres can use the index, whose first column is `by_mail`.
  */
-export async function dropWaitingAt(tx: Tx, accountId: string, endpoint: string): Promise<Addressed[]> {
+export async function dropWaitingAt(
+  tx: Tx,
+  accountId: string,
+  endpoint: string,
+  max: number,
+): Promise<Addressed[]> {
   const [rows]: [Row[]] = await tx.query(
     `WITH k AS MATERIALIZED (SELECT event_id, target_kind, target_id FROM pending_deliveries
-       WHERE by_mail IN (true, false) AND account_id = $1 AND endpoint = $2 FOR UPDATE SKIP LOCKED)
+       WHERE by_mail IN (true, false) AND account_id = $1 AND endpoint = $2 LIMIT $3 FOR UPDATE SKIP LOCKED)
      DELETE FROM pending_deliveries p USING k WHERE ${SAME_KEY} RETURNING ${COLUMNS}`,
-    [accountId, endpoint],
+    [accountId, endpoint, max],
   );
   return rows.map(addressedOf);
 }
@@ -144,25 +149,6 @@ export async function crowdedAddresses(
     [addresses.map(({ accountId }) => accountId), addresses.map(({ endpoint }) => endpoint)],
   );
   return new Set(rows.map((row) => addressKey({ accountId: row.account_id, endpoint: row.endpoint })));
-}
-
-/**
- * Returns the age of the oldest waiting delivery (`oldest`) and the longest delay of a delivery (`late`), both in
- * seconds; null if there is no such delivery. The delay of a delivery without an attempt is its age, because each claim
- * moves its due time. The delay of any other delivery begins at its due time. A delivery has no delay while its endpoint
- * has asked the sender to wait.
- */
-export async function waitingTimes(
-  database: Database,
-): Promise<{ oldest: number | null; late: number | null }> {
-  const [times]: { oldest: number | null; late: number | null }[] = await database.query(
-    `SELECT extract(epoch FROM now() - (SELECT min(first_at) FROM pending_deliveries))::float8 AS oldest,
-       extract(epoch FROM now() - (
-         SELECT min(CASE WHEN p.attempts = 0 THEN p.first_at ELSE p.due_at END)
-         FROM pending_deliveries p LEFT JOIN webhook_endpoints w USING (account_id, endpoint)
-         WHERE (p.attempts = 0 OR p.due_at <= now()) AND coalesce(w.paused_until <= now(), true)))::float8 AS late`,
-  );
-  return times ?? { oldest: null, late: null };
 }
 
 /**
