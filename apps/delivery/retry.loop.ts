@@ -109,11 +109,12 @@ export class RetryLoop implements Loop {
     if (this.isRecordingLate()) return this.extendClaims();
     const { queue, byMail, max, after } = group;
     if (!(await within(PAUSE_MS, queue.onSizeLessThan(max / 2)))) return true;
-    const { ready, paced, moved, givenUp, next } = await this.claims.claim({
+    const { ready, paced, moved, givenUp, delivered, next } = await this.claims.claim({
       ...{ byMail, after, perEndpoint: PER_ENDPOINT },
       max: max - queue.size,
     });
     group.after = next;
+    await this.recorder.drop(delivered, true);
     // The delivery is stored under the new address before it is given up at the old address. After a crash between
     // these two steps, the delivery is moved again. The new address can then get the event twice, but no event is lost.
     await savePending(this.database.manager, moved);

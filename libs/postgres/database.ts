@@ -44,6 +44,7 @@ import { ReservationStreams1764200000000 } from './migrations/1764200000000-rese
 import { ChannelOrder1764300000000 } from './migrations/1764300000000-channel-order.js';
 import { NoDueIndex1764400000000 } from './migrations/1764400000000-no-due-index.js';
 import { LastDigests1764410000000 } from './migrations/1764410000000-last-digests.js';
+import { ClaimedAt1764420000000 } from './migrations/1764420000000-claimed-at.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -113,6 +114,7 @@ const MIGRATIONS = [
   ChannelOrder1764300000000,
   NoDueIndex1764400000000,
   LastDigests1764410000000,
+  ClaimedAt1764420000000,
 ];
 
 /** How a service uses Postgres. */

@@ -118,14 +118,21 @@ export class AttemptRecorder {
   async giveUp(deliveries: readonly GivenUp[]): Promise<void> {
     if (deliveries.length === 0) return;
     await this.publishGivenUp(deliveries, 'unsent');
-    const pending = deliveries.filter((one) => one.pending);
-    if (pending.length === 0) return;
+    await this.drop(
+      deliveries.filter((one) => one.pending),
+      false,
+    );
+  }
+
+  /** Deletes the rows of deliveries whose end is recorded already. */
+  async drop(deliveries: readonly Addressed[], delivered: boolean): Promise<void> {
+    if (deliveries.length === 0) return;
     await this.database.transaction(async (tx) => {
-      const dropped = await dropPending(tx, pending);
+      const dropped = await dropPending(tx, deliveries);
       await countReplays(
         tx,
-        pending.filter((one) => dropped.has(keyOf(one))),
-        false,
+        deliveries.filter((one) => dropped.has(keyOf(one))),
+        delivered,
       );
     });
   }

@@ -1,12 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DATABASE } from '#platform';
+import type { EventStore } from '#event-store';
+import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { channelIdIn } from '../channels/channel.js';
 import { Channels } from '../channels/channels.js';
 import { ChannelPace } from '../channels/pace.js';
 import { disabledIn } from '../channels/recipients.js';
 import { skipReasonOf } from '../channels/skip-reason.js';
-import type { Addressed, Delivery, GivenUp } from './delivery.js';
+import { keyOf, type Addressed, type Delivery, type GivenUp } from './delivery.js';
+import { deliveredOf } from './ended-deliveries.js';
 import { EndpointQueues } from './endpoint-queues.js';
 import {
   claimPending,
@@ -34,6 +36,8 @@ export interface Claims {
 
 /** The claims of one pass through the endpoints, or of a part of it. */
 export interface PassedClaims extends Claims {
+  /** Deliveries whose success is recorded already. */
+  delivered: ClaimedDelivery[];
   /** The next claim continues after this endpoint; undefined: the pass is complete. */
   next: Address | undefined;
 }
@@ -43,6 +47,7 @@ export interface PassedClaims extends Claims {
 export class PendingClaims {
   constructor(
     @Inject(DATABASE) private readonly database: Database,
+    @Inject(STORE) private readonly store: EventStore,
     private readonly targets: Targets,
     private readonly channels: Channels,
     private readonly pace: ChannelPace,
@@ -52,14 +57,21 @@ export class PendingClaims {
   async claim(limits: ClaimLimits): Promise<PassedClaims> {
     const except = [...this.pace.full(Date.now()), ...this.queues.full()];
     const claimed = await claimPending(this.database, limits, except);
+    const ended = await deliveredOf(this.store, claimed);
+    const isDelivered = (one: ClaimedDelivery) => ended.has(keyOf(one));
+    const open = claimed.filter((one) => !isDelivered(one));
     const isToChannel = ({ endpoint }: ClaimedDelivery) => channelIdIn(endpoint) !== undefined;
     const claims = await resolveClaims(
       this.database,
       this.targets,
-      claimed.filter((one) => !isToChannel(one)),
+      open.filter((one) => !isToChannel(one)),
     );
-    await this.resolveChannels(claims, claimed.filter(isToChannel));
-    return { ...claims, next: claimed.length < limits.max ? undefined : claimed.at(-1) };
+    await this.resolveChannels(claims, open.filter(isToChannel));
+    return {
+      ...claims,
+      delivered: claimed.filter(isDelivered),
+      next: claimed.length < limits.max ? undefined : claimed.at(-1),
+    };
   }
 
   private async resolveChannels(claims: Claims, claimed: readonly ClaimedDelivery[]): Promise<void> {

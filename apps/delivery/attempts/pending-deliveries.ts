@@ -24,7 +24,11 @@ interface Row {
 }
 
 /** A claimed delivery as its row contains it, without the signing settings and the state of its address. */
-export type ClaimedDelivery = Addressed & Pick<Delivery, 'body' | 'attempts'>;
+export type ClaimedDelivery = Addressed &
+  Pick<Delivery, 'body' | 'attempts'> & {
+    /** When the delivery was claimed before, in ms, if the result of this claim is not in the row. */
+    claimedSince?: number | undefined;
+  };
 
 /** A delivery that waits in the table until `dueAt` (ms). */
 export type PendingDelivery = ClaimedDelivery & { dueAt: number };
@@ -42,7 +46,7 @@ export async function savePending(tx: Tx, deliveries: readonly PendingDelivery[]
      SELECT * FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], $8::text[],
        $9::bytea[], $10::int[], $11::timestamptz[], $12::timestamptz[], $13::text[], $14::boolean[],
        $15::timestamptz[], $16::bigint[])
-     ON CONFLICT (event_id, target_kind, target_id) DO UPDATE SET attempts = EXCLUDED.attempts, due_at = EXCLUDED.due_at`,
+     ON CONFLICT (event_id, target_kind, target_id) DO UPDATE SET attempts = EXCLUDED.attempts, due_at = EXCLUDED.due_at, claimed_at = NULL`,
     [
       ...keyColumns(deliveries),
       deliveries.map((one) => one.accountId),
@@ -72,7 +76,7 @@ export async function updatePending(
 ): Promise<void> {
   if (deliveries.length === 0) return;
   await tx.query(
-    `UPDATE pending_deliveries p SET attempts = k.attempts, due_at = k.due_at
+    `UPDATE pending_deliveries p SET attempts = k.attempts, due_at = k.due_at, claimed_at = NULL
      FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::int[], $5::timestamptz[])
        AS k (event_id, target_kind, target_id, attempts, due_at) WHERE ${SAME_KEY}`,
     [
@@ -163,7 +167,8 @@ export async function returnPending(
 ): Promise<void> {
   if (keys.length > 0)
     await database.query(
-      `UPDATE pending_deliveries p SET due_at = coalesce(clock_timestamp() + make_interval(secs => $4), p.event_stored_at, p.first_at)
+      `UPDATE pending_deliveries p SET due_at = coalesce(clock_timestamp() + make_interval(secs => $4), p.event_stored_at, p.first_at),
+         claimed_at = NULL
        FROM unnest($1::uuid[], $2::text[], $3::uuid[]) AS k (event_id, target_kind, target_id) WHERE ${SAME_KEY}`,
       [...keyColumns(keys), due === 'in order' ? null : due / 1000],
     );
@@ -173,7 +178,8 @@ export async function returnPending(
 export async function extendClaims(tx: Tx, keys: readonly DeliveryKey[]): Promise<void> {
   if (keys.length > 0)
     await tx.query(
-      `UPDATE pending_deliveries p SET due_at = greatest(p.due_at, clock_timestamp() + make_interval(secs => $4))
+      `UPDATE pending_deliveries p SET due_at = greatest(p.due_at, clock_timestamp() + make_interval(secs => $4)),
+         claimed_at = coalesce(p.claimed_at, clock_timestamp())
        FROM unnest($1::uuid[], $2::text[], $3::uuid[]) AS k (event_id, target_kind, target_id) WHERE ${SAME_KEY}`,
       [...keyColumns(keys), CLAIM_SECONDS],
     );
@@ -191,7 +197,7 @@ export interface ClaimLimits {
   after?: Address | undefined;
 }
 
-type ClaimedRow = Row & { body: Buffer; attempts: number; n: number };
+type ClaimedRow = Row & { body: Buffer; attempts: number; claimed_since: Date | null; n: number };
 
 /**
  * Claims due deliveries, at most `perEndpoint` of each endpoint, so that a long queue of one endpoint does not delay
@@ -219,7 +225,12 @@ export async function claimPending(
   );
   return rows
     .sort((a, b) => a.n - b.n)
-    .map((row) => ({ ...addressedOf(row), body: row.body, attempts: row.attempts }));
+    .map((row) => ({
+      ...addressedOf(row),
+      body: row.body,
+      attempts: row.attempts,
+      claimedSince: row.claimed_since?.getTime(),
+    }));
 }
 
 async function claimRows(
@@ -237,7 +248,7 @@ async function claimRows(
          WHERE by_mail = $4 AND (p.account_id, p.endpoint) > (e.account_id, e.endpoint)
          ORDER BY account_id, endpoint LIMIT 1) n),
      d AS (SELECT p.* FROM endpoints e LEFT JOIN webhook_endpoints w USING (account_id, endpoint), LATERAL (
-       SELECT event_id, target_kind, target_id FROM pending_deliveries p
+       SELECT event_id, target_kind, target_id, claimed_at AS claimed_since FROM pending_deliveries p
        WHERE by_mail = $4 AND p.account_id = e.account_id AND p.endpoint = e.endpoint AND p.due_at <= statement_timestamp()
        ORDER BY p.due_at, p.event_seq LIMIT $1 FOR UPDATE SKIP LOCKED) p
        WHERE NOT (e.endpoint = ANY ($3)) AND coalesce(w.paused_until <= statement_timestamp(), true)
@@ -249,8 +260,9 @@ async function claimRows(
              AND c.due_at <> coalesce(c.event_stored_at, c.first_at)))
        LIMIT $5),
      k AS MATERIALIZED (SELECT d.*, row_number() OVER () AS n FROM d)
-     UPDATE pending_deliveries p SET due_at = clock_timestamp() + make_interval(secs => $2)
-     FROM k WHERE ${SAME_KEY} RETURNING ${COLUMNS}, p.body, p.attempts, k.n`,
+     UPDATE pending_deliveries p SET due_at = clock_timestamp() + make_interval(secs => $2),
+       claimed_at = coalesce(p.claimed_at, clock_timestamp())
+     FROM k WHERE ${SAME_KEY} RETURNING ${COLUMNS}, p.body, p.attempts, k.claimed_since, k.n`,
     [perEndpoint, CLAIM_SECONDS, except, byMail, max, after?.accountId ?? FIRST, after?.endpoint ?? ''],
   );
   return rows;

@@ -60,7 +60,7 @@ it('the message about a disabled channel gets its name, at the first attempt and
     deliveries.map((one) => ({ ...one, dueAt: 0 })),
   );
   const queues = new EndpointQueues(() => undefined, 1);
-  const claims = new PendingClaims(database, targets, found, new ChannelPace(), queues);
+  const claims = new PendingClaims(database, store, targets, found, new ChannelPace(), queues);
   const { ready } = await claims.claim({ byMail: false, perEndpoint: 10, max: 10 });
   const named = (all: readonly Delivery[]) =>
     all.map(({ endpoint, destination }) => [endpoint, destination?.disabledName]);
