@@ -1,5 +1,7 @@
 import { createInbox, headers as natsHeaders, type Msg } from '@nats-io/nats-core';
+import { JetStreamApiError, type ApiError } from '@nats-io/jetstream';
 import type { Bus } from '#messaging';
+import { isOutage } from '#outages';
 
 /** A message that is to be stored in a stream. */
 export interface Unstored {
@@ -102,8 +104,8 @@ export function publishWindow<T extends Unstored>(
 interface ServerRefusal {
   reason: string;
   /**
-   * True for the code 503: the stream does not exist or has no leader, or the server is starting or lacks resources.
-   * The message itself is not at fault.
+   * True if the stream does not exist or has no leader, or the server is starting or lacks resources. The message itself
+   * is not at fault.
    */
   isOutage: boolean;
 }
@@ -117,9 +119,9 @@ function refusalIn(answer: Msg): ServerRefusal | 'conflict' | undefined {
   const { error, stream, duplicate } = JSON.parse(answer.string()) as {
     stream?: string;
     duplicate?: boolean;
-    error?: { code?: number; err_code?: number; description?: string };
+    error?: ApiError;
   };
   if (duplicate || error?.err_code === WRONG_LAST_SEQUENCE) return 'conflict';
-  if (error) return { reason: error.description ?? 'refused', isOutage: error.code === 503 };
+  if (error) return { reason: error.description, isOutage: isOutage(new JetStreamApiError(error)) };
   return stream ? undefined : { reason: 'an answer that is no acknowledgement', isOutage: false };
 }

@@ -79,9 +79,12 @@ const NATS_OUTAGES = [
 ];
 /** 503: the server currently has no leader, no resources or no JetStream. 408: it did not answer in time. */
 const NATS_OUTAGE_STATUS: ReadonlySet<number> = new Set([408, 503]);
+/** JetStream's error code for an account whose storage is full. The status is 400, although no request is at fault. */
+const ACCOUNT_FULL = 10_002;
 
 function isNatsOutage(error: unknown): boolean {
-  if (error instanceof JetStreamApiError) return NATS_OUTAGE_STATUS.has(error.status);
+  if (error instanceof JetStreamApiError)
+    return NATS_OUTAGE_STATUS.has(error.status) || error.code === ACCOUNT_FULL;
   // The class of the server's status messages is not exported, so the code decides.
   if (error instanceof JetStreamError && 'code' in error) return NATS_OUTAGE_STATUS.has(Number(error.code));
   // An error without a status: a pull missed its heartbeats, because the connection is slow or the machine is busy.

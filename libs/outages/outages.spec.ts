@@ -38,6 +38,10 @@ describe('isOutage', () => {
     ['a NATS request that was not answered', new RequestError('failed', { cause: new TimeoutError() })],
     ['JetStream without a leader', fromJetStream(503)],
     ['JetStream that is reported as disabled', new Error('not enabled', { cause: fromJetStream(503) })],
+    [
+      'JetStream whose storage for the account is full',
+      new JetStreamApiError({ code: 400, err_code: 10_002, description: 'said by the server' }),
+    ],
     ['a pull that JetStream no longer serves', new JetStreamError('heartbeats missed')],
   ])('is true for %s', (_, error) => {
     expect(isOutage(error)).toBe(true);
