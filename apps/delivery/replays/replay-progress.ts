@@ -57,14 +57,22 @@ interface Row {
   claim: string;
 }
 
-/** Claims at most `max` of the replays that are due: those that have been due for the longest time. */
-export async function claimReplays(database: Database, max: number): Promise<ClaimedReplay[]> {
+/**
+ * Claims at most `max` of the replays that are due: those that have been due for the longest time.
+ * @param except replays that this process runs now. After an outage of Postgres, their claims can have ended
+ */
+export async function claimReplays(
+  database: Database,
+  max: number,
+  except: readonly string[],
+): Promise<ClaimedReplay[]> {
   const [rows]: [Row[]] = await database.query(
     `UPDATE replays SET claim = $2, due_at = now() + make_interval(secs => $3)
      WHERE replay_id IN (SELECT replay_id FROM replays WHERE status IN ('queued', 'running') AND due_at <= now()
+         AND replay_id <> ALL ($4)
        ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
      RETURNING *`,
-    [max, newId(), CLAIM_SECONDS],
+    [max, newId(), CLAIM_SECONDS, except],
   );
   return rows.map((row) => ({
     replayId: row.replay_id,

@@ -84,7 +84,8 @@ export class ReplayLoop implements Loop {
 
   private async begin(signal: AbortSignal): Promise<number> {
     const free = AT_ONCE - this.underWay.size;
-    const claimed = free > 0 ? await claimReplays(this.database, free) : [];
+    const running = [...this.underWay.values()].map(({ replayId }) => replayId);
+    const claimed = free > 0 ? await claimReplays(this.database, free, running) : [];
     for (const replay of claimed) {
       const turn = arriveWith('replay', SpanKind.INTERNAL, {}, () => this.turn(replay, signal))
         .catch((error: unknown) => {
