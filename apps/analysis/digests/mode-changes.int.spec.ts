@@ -1,7 +1,10 @@
+import { toBinary } from '@bufbuild/protobuf';
+import { EventSchema } from '#contracts';
 import { newId } from '#kernel';
 import { until } from '#testing';
 import { nextDue } from '../domain/digest-times.js';
 import { EventsProgress } from '../projection-progress.js';
+import { digestItemsProjection } from '../projections/digest-items.projection.js';
 import { DigestsUnderTest, NOW, ZONE, type DigestScene } from '../testing/digests-under-test.js';
 import type { DigestAssembly } from './digest-assembly.js';
 import { claimDueTurns } from './digest-turns.js';
@@ -117,6 +120,26 @@ describe('if the digest mode of a channel changes to `instant`', () => {
     await scene.run(ELEVEN);
     expect(await totals(scene)).toEqual({ hourly: [1], daily: [] });
     expect(await turns(scene)).toEqual([]);
+  });
+
+  it('the last digest contains a mention that is found before the change and stored after it', async () => {
+    const scene = await fixture.scene('hourly');
+    const event = scene.event('late');
+    await scene.publish(event);
+    await stored(scene);
+    await scene.send('instant');
+    const { database, store } = fixture;
+    const [[row]] = await database.query<[{ seq: number }[]]>(
+      'DELETE FROM digest_items WHERE keyword_id = $1 RETURNING seq',
+      [scene.keywordId],
+    );
+    const message = (await store.at('EVENTS', row!.seq))!;
+    const later = { ...message, seq: (await new EventsProgress(fixture.bus).lastSeq()) + 1 };
+    const data = toBinary(EventSchema, { ...event, eventId: newId() });
+    await digestItemsProjection.apply(database.manager, [message, { ...later, data }] as never);
+    await stored(scene);
+    await scene.run(ELEVEN);
+    expect(await totals(scene)).toEqual({ hourly: [1], daily: [] });
   });
 
   it('and then to a digest mode again, the digests continue', async () => {

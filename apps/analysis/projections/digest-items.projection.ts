@@ -35,6 +35,8 @@ export const digestItemsProjection: Projection = {
        FROM jsonb_to_recordset($1) AS n (keyword_id uuid, seq bigint, event_id uuid, occurred_at timestamptz, item jsonb)
        JOIN keywords k USING (keyword_id)
        WHERE jsonb_path_exists(k.definition, '$.channels[*] ? (@.mode != "instant")')
+         -- The mode can have changed to "instant" since the event was published. Then the last digest contains the item.
+         OR EXISTS (SELECT 1 FROM digest_turns t WHERE t.keyword_id = n.keyword_id AND n.seq <= coalesce(t.last_seq, n.seq))
        ORDER BY 1, 2 ON CONFLICT DO NOTHING`,
       [jsonbText(rows)],
     );
