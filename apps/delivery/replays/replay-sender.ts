@@ -53,7 +53,14 @@ export class ReplaySender {
     stop: AbortSignal,
   ): Promise<Position | undefined> {
     const began = Date.now();
-    const progress = await this.sendInOrder(replay, events, endpoint, stop);
+    const progress: Progress = { results: [], after: replay.after, missing: 0, crowded: false };
+    try {
+      await this.sendInOrder(progress, replay, events, endpoint, stop);
+    } catch (error) {
+      if (progress.after === replay.after) throw error;
+      // Without their record, the attempts of this turn would be made again.
+      this.log.warn({ err: error, replayId: replay.replayId }, 'a turn of a replay ends early');
+    }
     const { results, after, missing, crowded } = progress;
     const dueAt = crowded ? Date.now() + NO_ROOM_MS : began + (results.length * 1000) / replay.ratePerSecond;
     try {
@@ -68,13 +75,14 @@ export class ReplaySender {
     return after;
   }
 
+  /** @param progress changes with each event, so that it is correct even if a store cannot answer in the middle */
   private async sendInOrder(
+    progress: Progress,
     replay: ClaimedReplay,
     events: readonly IndexedEvent[],
     endpoint: Endpoint,
     stop: AbortSignal,
-  ): Promise<Progress> {
-    const progress: Progress = { results: [], after: replay.after, missing: 0, crowded: false };
+  ): Promise<void> {
     const began = Date.now();
     let lookedAt = began;
     for (const entry of events) {
@@ -95,7 +103,6 @@ export class ReplaySender {
       progress.after = { at: entry.at, id: entry.id };
       if (result?.statusCode === GONE) break;
     }
-    return progress;
   }
 
   private async deliveryOf(

@@ -1,0 +1,42 @@
+import { Outage } from '#kernel';
+import type { Database } from '#postgres';
+import { createLogger } from '#telemetry';
+import type { AttemptRecorder } from '../attempts/attempt-recorder.js';
+import type { Delivery } from '../attempts/delivery.js';
+import type { EndpointQueues } from '../attempts/endpoint-queues.js';
+import type { Endpoint } from '../attempts/targets.js';
+import type { EventIndex, IndexedEvent } from './event-index.js';
+import type { ClaimedReplay } from './replay-progress.js';
+import { ReplaySender } from './replay-sender.js';
+
+const EVENTS = ['first', 'second', 'third'].map((id, n) => ({ id, at: String(n), watchId: '', seq: n }));
+
+const record = jest.fn().mockResolvedValue(undefined);
+
+/** Sends all events. Reading the event with this id fails. */
+function send(unreadable: string) {
+  const index = {
+    read: ({ id }: IndexedEvent) =>
+      id === unreadable ? Promise.reject(new Outage('NATS', 'test')) : Promise.resolve({ eventId: id }),
+  };
+  const queues = { attempt: (delivery: Delivery) => Promise.resolve({ delivery, delivered: true }) };
+  const sender = new ReplaySender(
+    ...([{} as Database, index as unknown as EventIndex, queues as unknown as EndpointQueues] as const),
+    ...([{ record } as unknown as AttemptRecorder, createLogger('spec', 'silent')] as const),
+  );
+  const replay = { replayId: 'replay', ratePerSecond: 1000 } as ClaimedReplay;
+  return sender.send(replay, EVENTS, {} as Endpoint, new AbortController().signal);
+}
+
+beforeEach(() => record.mockClear());
+
+it('if NATS cannot answer in the middle of a turn, the attempts of the turn are recorded', async () => {
+  expect(await send('third')).toEqual({ id: 'second', at: '1' });
+  const [[results]] = record.mock.calls as [[{ delivery: Delivery }[]]];
+  expect(results.map(({ delivery }) => delivery.eventId)).toEqual(['first', 'second']);
+});
+
+it('if NATS cannot answer before the first attempt of a turn, the turn fails', async () => {
+  await expect(send('first')).rejects.toThrow(Outage);
+  expect(record).not.toHaveBeenCalled();
+});
