@@ -1,11 +1,12 @@
 import { connect, type Socket } from 'node:net';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'undici';
 import { readSettings } from '#config';
 import { openDatabase, type Database } from '#postgres';
 import { newApiKey } from '#secrets';
 import { until } from '#testing';
-import { startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
+import { keywordBody, startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
 
 const TOKEN = 'a-token-of-the-operator';
 const MAX_CONNECTIONS = 30;
@@ -45,6 +46,8 @@ async function send(text: string): Promise<{ socket: Socket; all: Promise<string
   socket.write(text);
   return { socket, all };
 }
+
+const randomOf = (bytes: number) => randomBytes(bytes).toString('base64url');
 
 async function get(path: string, headers: Record<string, string> = {}, url = service.url) {
   const answer = await request(`${url}${path}`, { headers });
@@ -176,6 +179,55 @@ describe('requests without a valid key', () => {
     answers.push(await get('/v1/keywords', { 'x-forwarded-for': '2001:db8::2', 'x-api-key': newApiKey() }));
     await database.query('ALTER TABLE api_keys_away RENAME TO api_keys');
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([429]));
+  });
+
+  it.each<[string, string, () => [string, Record<string, string>], string, number]>([
+    [
+      'a key at GET /v1/auth/session',
+      '203.0.113.1',
+      () => ['/v1/auth/session', { 'x-api-key': newApiKey() }],
+      'api_keys',
+      401,
+    ],
+    [
+      'a session at GET /v1/auth/session',
+      '203.0.113.2',
+      () => ['/v1/auth/session', { cookie: `earshot_session=${randomOf(32)}` }],
+      'sessions',
+      401,
+    ],
+    ['the address of a feed', '203.0.113.3', () => [`/feeds/${randomOf(40)}.xml`, {}], 'keywords', 404],
+    ['the address of a report', '203.0.113.4', () => [`/reports/${randomOf(24)}`, {}], 'reports', 404],
+  ])('cannot guess %s more often', async (_, address, guess, table, refused) => {
+    const attempt = () => {
+      const [path, headers] = guess();
+      return get(path, { ...headers, 'x-forwarded-for': address });
+    };
+    const statuses = new Set<number>();
+    for (let n = 0; n < 121 && !statuses.has(429); n += 1) statuses.add((await attempt()).status);
+    expect([...statuses]).toEqual([refused, 429]);
+    // A query would fail now, and give a 500.
+    await database.query(`ALTER TABLE ${table} RENAME TO ${table}_away`);
+    const { status } = await attempt();
+    await database.query(`ALTER TABLE ${table}_away RENAME TO ${table}`);
+    expect(status).toBe(429);
+  });
+
+  it('do not keep other people of their network from feeds that have been read before', async () => {
+    const { body: keyword } = await tenant.api.post('/v1/keywords', keywordBody());
+    const { body: feed } = await tenant.api.get(`/v1/keywords/${keyword.id}/feed`);
+    const path = new URL(feed.atomUrl).pathname;
+    const from = (read: string) => get(read, { 'x-forwarded-for': '203.0.113.5' });
+    expect((await from(path)).status).toBe(200);
+    for (let status = 0; status !== 429;) ({ status } = await from(`/feeds/${randomOf(40)}.xml`));
+    expect((await from(path)).status).toBe(200);
+  });
+
+  it('can ask without a key or session whether there is a session as often as they want', async () => {
+    const ask = () => get('/v1/auth/session', { 'x-forwarded-for': '203.0.113.6' });
+    const statuses = new Set<number>();
+    for (let n = 0; n < 121; n += 1) statuses.add((await ask()).status);
+    expect([...statuses]).toEqual([401]);
   });
 
   it('get an error that names the right header if the key came as Authorization: Bearer', async () => {

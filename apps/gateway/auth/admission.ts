@@ -27,7 +27,7 @@ const OPEN: ReadonlySet<string> = new Set([
 
 /**
  * A page uses this route to find out whether a member has signed in. A 401 of this route does not count as a failed
- * attempt.
+ * attempt if the request has neither a key nor a session, because then nothing is looked up in Postgres.
  */
 const SESSION_ROUTE = '/v1/auth/session';
 
@@ -137,22 +137,13 @@ export class Admission {
     reply: FastifyReply,
   ): Promise<Caller> {
     const known = credential && (credential.kind === 'key' ? this.keys : this.sessions);
-    const retryAfterSeconds = this.badKeys.retryAfterSeconds(request.ip);
-    const isThrottled = retryAfterSeconds !== undefined && !(known && known.wasValid(credential.text));
-    const caller = known && !isThrottled ? await known.callerOf(credential.text) : undefined;
+    if (!(known && known.wasValid(credential.text))) this.badKeys.refuseBlocked(request.ip, reply);
+    const caller = known && (await known.callerOf(credential.text));
     if (caller) return caller;
     // The gateway does not wait for a body that can follow.
     void reply.header('connection', 'close');
     const fault = faultOf(credential, request);
-    if (isThrottled) {
-      void reply.header('retry-after', retryAfterSeconds);
-      throw new Refusal(
-        'too-many',
-        'TOO_MANY_REQUESTS',
-        `too many requests without a valid API key or session; try again in ${retryAfterSeconds} s`,
-      );
-    }
-    if (pathOf(request) !== SESSION_ROUTE) this.badKeys.note(request.ip, fault);
+    if (credential || pathOf(request) !== SESSION_ROUTE) this.badKeys.note(request.ip, fault);
     throw new Refusal('unauthenticated', 'UNAUTHORIZED', fault);
   }
 

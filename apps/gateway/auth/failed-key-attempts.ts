@@ -1,14 +1,15 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
-import { systemClock, type Clock } from '#kernel';
+import { Refusal, systemClock, type Clock } from '#kernel';
 import { LOG } from '#platform';
 import type { Logger } from '#telemetry';
 
 /** Injection token of the clock that decides which minute it is. Tests use their own clock. */
 export const BAD_KEYS_CLOCK = Symbol('bad keys clock');
 
-/** Number of requests without a valid key or session that a network address can send to one gateway in one minute. */
+/** Number of requests without a valid key, session or secret address that a network address can send to one gateway in one minute. */
 export const MAX_BAD_KEYS = 60;
 
 const MINUTE_MS = 60_000;
@@ -17,7 +18,7 @@ const MAX_ADDRESSES = 10_000;
 const SUBSCRIBER_BITS = 64;
 
 /**
- * Counts requests without a valid key or session by network address and UTC minute. Each gateway has its own counts in
+ * Counts requests without a valid key, session or secret address (of a feed or report) by network address and UTC minute. Each gateway has its own counts in
  * memory, so that counting a flood of such requests needs no query to Postgres.
  */
 @Injectable()
@@ -37,18 +38,37 @@ export class FailedKeyAttempts {
     return Math.ceil((MINUTE_MS - (now % MINUTE_MS)) / 1000);
   }
 
-  /** Counts one more request without a valid key or session, and logs it. */
+  /**
+   * Refuses a request if its address has sent too many before. Closes its connection, because the gateway does not wait
+   * for a body that can follow.
+   * @throws Refusal `too-many`
+   */
+  refuseBlocked(address: string, reply: FastifyReply): void {
+    const seconds = this.retryAfterSeconds(address);
+    if (seconds === undefined) return;
+    void reply.headers({ connection: 'close', 'retry-after': seconds });
+    throw new Refusal(
+      'too-many',
+      'TOO_MANY_REQUESTS',
+      `too many requests without a valid API key, session or secret address; try again in ${seconds} s`,
+    );
+  }
+
+  /** Counts one more request without a valid key, session or secret address, and logs it. */
   note(address: string, fault: string): void {
     const network = networkOf(address);
     const minute = minuteOf(this.clock.now().getTime());
     const known = this.counts.get(network);
     const count = known?.minute === minute ? known.count + 1 : 1;
     this.counts.set(network, { minute, count });
-    this.log.info({ address, fault }, 'a request without a valid API key or session was refused');
+    this.log.info(
+      { address, fault },
+      'a request without a valid API key, session or secret address was refused',
+    );
     if (count === MAX_BAD_KEYS)
       this.log.warn(
         { network },
-        'too many requests without a valid API key or session; further ones get 429 until the minute ends',
+        'too many requests without a valid API key, session or secret address; further ones get 429 until the minute ends',
       );
   }
 }

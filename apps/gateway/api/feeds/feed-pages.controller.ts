@@ -3,6 +3,7 @@ import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { Refusal } from '#kernel';
+import { FailedKeyAttempts } from '../../auth/failed-key-attempts.js';
 import { QueryReader } from '../../http/query.js';
 import { KeywordReads } from '../../reads/keyword-reads.js';
 import { readMentionFilter } from '../../reads/mention-filter.js';
@@ -46,7 +47,11 @@ export class FeedPagesController {
     sizeCalculation: (body) => body.length + 1,
   });
 
+  /** Secrets that were valid when they were last used. */
+  private readonly validBefore = new LRUCache<string, true>({ max: 50_000 });
+
   constructor(
+    private readonly attempts: FailedKeyAttempts,
     private readonly keywords: KeywordReads,
     private readonly mentions: MentionReads,
     private readonly addresses: FeedAddresses,
@@ -55,9 +60,8 @@ export class FeedPagesController {
   @Get(':file')
   async read(@Param('file') file: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
     const [, secret = '', format] = /^([\w-]{54})\.(xml|json)$/.exec(file) ?? [];
-    const keywordId = this.addresses.keywordIdIn(secret);
-    const keyword = keywordId && (await this.keywords.ofFeed(keywordId));
-    if (!keyword || !this.addresses.isSecretOf(secret, keyword)) throw Refusal.notFound('feed');
+    const keyword = await this.keywordOf(secret, request, reply);
+    if (!keyword) throw Refusal.notFound('feed');
     const { type, document } = FORMATS[format as keyof typeof FORMATS];
     const address = this.addresses.urlOf(file, request);
     let body = this.kept.get(address);
@@ -79,5 +83,24 @@ export class FeedPagesController {
     void reply.headers({ ...HEADERS, 'content-type': type, etag: tag });
     if (request.headers['if-none-match'] === tag) return reply.status(304).send();
     return reply.send(body);
+  }
+
+  /**
+   * Returns the keyword of a secret; undefined if the secret is not valid. Only Postgres knows which secrets are valid, so
+   * the attempts of an address are limited.
+   * @throws Refusal `too-many`, except for a secret that was valid when this gateway last saw it
+   */
+  private async keywordOf(secret: string, { ip }: FastifyRequest, reply: FastifyReply) {
+    const keywordId = this.addresses.keywordIdIn(secret);
+    if (keywordId === undefined) return undefined;
+    if (!this.validBefore.has(secret)) this.attempts.refuseBlocked(ip, reply);
+    const keyword = await this.keywords.ofFeed(keywordId);
+    if (keyword && this.addresses.isSecretOf(secret, keyword)) {
+      this.validBefore.set(secret, true);
+      return keyword;
+    }
+    this.validBefore.delete(secret);
+    this.attempts.note(ip, 'the address of a feed is not valid');
+    return undefined;
   }
 }
