@@ -10,6 +10,14 @@ export type CommandHandler<I extends DescMessage = DescMessage, O extends DescMe
   input: MessageShape<I>,
 ) => Promise<MessageShape<O>>;
 
+/**
+ * Returns whether JetStream has sent the message from a stream. No command is stored: a service that cannot send the
+ * command has made JetStream send one of its own messages here, with a consumer, or with a request for this message.
+ */
+function isStored(message: Msg, subject: string): boolean {
+  return message.subject !== subject || message.headers?.has('Nats-Stream') === true;
+}
+
 /** Answers the commands on one subject. Replicas share the commands through a queue group. */
 export class CommandSubscription<I extends DescMessage, O extends DescMessage> {
   private readonly underWay = new Set<Promise<void>>();
@@ -25,6 +33,8 @@ export class CommandSubscription<I extends DescMessage, O extends DescMessage> {
       queue: type.subject,
       callback: (error, message) => {
         if (error) return log.error({ err: error }, 'command subscription failed');
+        if (isStored(message, type.subject))
+          return log.error({ command: type.subject }, 'a stored message came as a command and was ignored');
         const answered = this.answer(message).finally(() => this.underWay.delete(answered));
         this.underWay.add(answered);
       },

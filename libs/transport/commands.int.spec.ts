@@ -21,6 +21,7 @@ import { NatsStrategy } from './nats-strategy.js';
 import { CommandPattern } from './patterns.js';
 import { command, done, gatedHandler, retiring } from './testing/retiring.js';
 import { stopTasks } from './testing/stop-tasks.js';
+import { storedCommandTasks } from './testing/stored-command-tasks.js';
 import { startReplica } from './testing/strategy-under-test.js';
 
 const log = createLogger('spec', 'silent');
@@ -296,4 +297,4 @@ describe('a command that `serve` has added', () => {
   });
 });
 
-stopTasks(() => bus);
+for (const tasks of [storedCommandTasks, stopTasks]) tasks(() => bus);
