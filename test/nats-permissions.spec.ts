@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { connect } from '@nats-io/transport-node';
 import { request } from 'undici';
 import { findNatsServer, freePort } from '#embedded';
-import { connectBus } from '#messaging';
+import { connectBus, STREAMS } from '#messaging';
 import { createLogger } from '#telemetry';
 import { ALL_SERVICES, checkout, startProgram, until, type Program } from '#testing';
 import { setStage, watchKeyword, openCustomer, type Customer, type Stage } from './scenario.js';
@@ -120,6 +120,22 @@ describe('services with the permissions of deploy/nats/users.conf', () => {
     expect(await refused).toMatch(
       new RegExp(`permissions violation.*publish.*${subject.replaceAll('.', '\\.')}`, 'i'),
     );
+    await nc.close();
+  });
+
+  it.each(ALL_SERVICES)('%s can create the streams of Earshot, and no others', async (user) => {
+    const nc = await connect({
+      ...{ servers: `127.0.0.1:${port}`, user, pass: passwordOf(user) },
+      inboxPrefix: `_INBOX.${user}`,
+    });
+    // The streams exist already, with other settings, so this request only shows that it is allowed.
+    const create = async (name: string, subjects: string[]) =>
+      nc.request(`$JS.API.STREAM.CREATE.${name}`, JSON.stringify({ name, subjects })).then(
+        (answer) => answer.json<{ error?: { description: string } }>().error?.description,
+        (error: Error) => error.message,
+      );
+    for (const name of Object.keys(STREAMS)) expect(await create(name, [])).toMatch(/already in use/);
+    expect(await create('SPY', ['commands.>'])).toMatch(/permissions violation/i);
     await nc.close();
   });
 
