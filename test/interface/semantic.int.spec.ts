@@ -52,6 +52,25 @@ describe('mode=semantic', () => {
     expect(charged.size).toBe(2);
   });
 
+  it('runs at most ten searches of an account at the same time, and answers other accounts meanwhile', async () => {
+    const other = await scene.service.tenant();
+    const asked = Promise.all(Array.from({ length: 30 }, (_, n) => ask(tenant, `question ${n}`)));
+    const ofOther = await ask(other, 'a question of another account');
+    const answers = await asked;
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect([ofOther.status, refused.length > 0, answers.length - refused.length >= 10]).toEqual([
+      200,
+      true,
+      true,
+    ]);
+    for (const { status, body } of refused)
+      expect([status, body.error]).toEqual([
+        429,
+        '10 searches by meaning of this account are already running; wait until one ends',
+      ]);
+    expect((await ask(tenant, 'one more question')).status).toBe(200);
+  });
+
   it('charges each different question once, and scores a mention by the nearest question [credits.semantic]', async () => {
     const answer = await tenant.api.get(
       '/v1/mentions?mode=semantic&q=bread+and+cakes&q=storm+and+water&q=bread+and+cakes',

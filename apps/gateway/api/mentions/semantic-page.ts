@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isoOf } from '#kernel';
+import { isoOf, Refusal } from '#kernel';
 import { Cursors } from '../../http/cursor.js';
 import type { RawQuery } from '../../http/query.js';
 import type { MentionFilter } from '../../reads/mention-filter.js';
@@ -34,10 +34,18 @@ interface SemanticCursor {
  * one of 10¹⁰ questions, two of 200 ids end with the same bytes.
  */
 const ID_BYTES = 6;
+/**
+ * Maximum number of pages that one gateway reads for one account at the same time. One thread computes the meanings of
+ * all questions in their order, so the questions of other accounts would wait behind more of them.
+ */
+const MAX_CONCURRENT = 10;
 
 /** Reads pages of mentions in the order of their similarity to questions. */
 @Injectable()
 export class SemanticPages {
+  /** Number of pages that are being read, by account. */
+  private readonly running = new Map<string, number>();
+
   constructor(
     private readonly questions: QuestionClient,
     private readonly reads: SemanticReads,
@@ -47,9 +55,28 @@ export class SemanticPages {
   /**
    * Returns the mentions nearest in meaning that earlier pages do not contain. Later pages use the window of the first
    * page. Later pages belong to the same question, so they are free for ten minutes.
-   * @throws Refusal if the cursor is invalid, and every refusal of `QuestionClient.ask`
+   * @throws Refusal `too-many`; a refusal if the cursor is invalid, and every refusal of `QuestionClient.ask`
    */
   async page(request: SemanticRequest) {
+    const { accountId } = request;
+    const running = this.running.get(accountId) ?? 0;
+    if (running >= MAX_CONCURRENT)
+      throw new Refusal(
+        'too-many',
+        'TOO_MANY_REQUESTS',
+        `${MAX_CONCURRENT} searches by meaning of this account are already running; wait until one ends`,
+      );
+    this.running.set(accountId, running + 1);
+    try {
+      return await this.read(request);
+    } finally {
+      const remaining = (this.running.get(accountId) ?? 1) - 1;
+      if (remaining > 0) this.running.set(accountId, remaining);
+      else this.running.delete(accountId);
+    }
+  }
+
+  private async read(request: SemanticRequest) {
     const { accountId, keywordId, filter, limit, cursor, raw } = request;
     const question = { keywordId, filter: inFixedOrder(filter), since: raw.since, until: raw.until };
     const scope: unknown = JSON.parse(JSON.stringify({ list: 'semantic', accountId, ...question }));
