@@ -41,7 +41,7 @@ const VALID = `s.expires_at > now() AND m.removed_at IS NULL AND m.password_vers
 /** Stores the sessions of members. All gateways share the sessions. Tokens are stored only as SHA-256 hashes. */
 @Injectable()
 export class Sessions {
-  /** Hashes of tokens that were valid when they were last used. */
+  /** Hashes of tokens that were valid when they were made or last used. */
   private readonly validBefore = new LRUCache<string, true>({ max: 50_000 });
 
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -61,6 +61,8 @@ export class Sessions {
         networkAddress,
       ],
     );
+    // A person who has just signed in is not refused for the invalid keys that others of the network have sent.
+    this.validBefore.set(nameOf(token), true);
     return token;
   }
 
