@@ -7,6 +7,11 @@ import { LaneBlocked } from '../lanes/request-budget.js';
 
 /** A request whose turn comes later than this is refused, because a caller waits for the result. */
 const TURN_MS = 10_000;
+/**
+ * Maximum number of requests of one account that wait for their turn at the same time. If there were more, the lookups of
+ * other accounts would be refused, and the searches would get only a small part of the lane's requests.
+ */
+const MAX_WAITING_OF_ACCOUNT = 2;
 
 /**
  * The HTTP client of one kind of lookup. Its requests use the lane's budget, and are refused while the lane is blocked.
@@ -14,7 +19,9 @@ const TURN_MS = 10_000;
  * do not apply to lookups, and one kind of lookup does not delay other kinds.
  */
 export class LookupHttp {
-  readonly http: UpstreamHttp;
+  private readonly bucket: TokenBucket | undefined;
+  /** Number of requests that wait for their turn, by account. */
+  private readonly waiting = new Map<string, number>();
   private heldUntilMs = 0;
   /** Number of lookups in a row that failed because the upstream accepted no more requests. */
   private failures = 0;
@@ -23,7 +30,13 @@ export class LookupHttp {
     private readonly lane: Lane,
     private readonly clock: Clock = systemClock,
   ) {
-    this.http = lane.httpWith(this.budget());
+    const { lookupsApart: apart } = lane.connector;
+    this.bucket = apart && new TokenBucket(apart.requestsPerMinute, apart.burst, clock.now().getTime());
+  }
+
+  /** Returns the client for the lookups of this account. */
+  of(accountId: string): UpstreamHttp {
+    return this.lane.httpWith(this.budget(accountId));
   }
 
   /** How long lookups of this kind will be refused, in ms, because the upstream accepts no more of them. */
@@ -44,14 +57,22 @@ export class LookupHttp {
     this.hold(waitAfter(kind, this.failures, retryAfterMs, Math.random()));
   }
 
-  private budget(): UpstreamBudget {
-    const { lookupsApart: apart } = this.lane.connector;
-    const bucket = apart && new TokenBucket(apart.requestsPerMinute, apart.burst, this.clock.now().getTime());
+  private budget(accountId: string): UpstreamBudget {
+    const { bucket } = this;
     const lane = this.lane.budget.limits({ maxWaitMs: TURN_MS, bucket });
+    const withoutWait = this.lane.budget.limits({ maxWaitMs: 0, bucket });
     return {
       before: async (request) => {
         if (this.heldForMs > 0) throw new LaneBlocked();
-        await lane.before(request);
+        const waiting = this.waiting.get(accountId) ?? 0;
+        this.waiting.set(accountId, waiting + 1);
+        try {
+          await (waiting < MAX_WAITING_OF_ACCOUNT ? lane : withoutWait).before(request);
+        } finally {
+          const remaining = (this.waiting.get(accountId) ?? 1) - 1;
+          if (remaining > 0) this.waiting.set(accountId, remaining);
+          else this.waiting.delete(accountId);
+        }
       },
       after: (answer, request) => {
         if (!this.lane.connector.lookupsApart) return lane.after(answer, request);

@@ -128,10 +128,10 @@ async function ask(
   lane: Lane,
   client: LookupHttp,
   lookup: Lookup,
-  { questionJson }: Question,
+  { accountId, questionJson }: Question,
 ): Promise<LookupAnswer> {
   const query = JSON.parse(questionJson) as JsonObject;
-  return lookup(query, { http: client.http, now: systemClock.now(), session: lane.session });
+  return lookup(query, { http: client.of(accountId), now: systemClock.now(), session: lane.session });
 }
 
 /**

@@ -1,4 +1,5 @@
-import { until } from '#testing';
+import { newId } from '#kernel';
+import { fundAccount, until } from '#testing';
 import type { LookupScene } from './lookup-scene.js';
 
 /** Tests of lookups that the upstream counts separately from the searches, or together with them. */
@@ -40,6 +41,26 @@ export function lookupBudgetTasks(scene: LookupScene): void {
       answer();
       expect((await Promise.all(asking)).map(({ found }) => found)).toEqual(Array(8).fill(2));
       scene.lane.stop();
+    });
+
+    it('is refused if two others of its account wait for their turn; the lookups of other accounts wait behind these two', async () => {
+      // One request a second, after a burst of one.
+      await scene.restart({ lookupsApart: { requestsPerMinute: 60, burst: 1 } });
+      const other = newId();
+      await fundAccount(scene.stores.database, other, 100);
+      const asking = Array.from({ length: 10 }, () => refusalOf(ask()));
+      await Promise.race(asking);
+      const ofOther = ask('tweets', 60_000, newId(), other);
+      const refused = (await Promise.all(asking)).filter((refusal) => refusal !== undefined);
+      // On a slow machine, one more request gets its turn meanwhile.
+      expect(refused.length).toBeGreaterThanOrEqual(5);
+      for (const refusal of refused)
+        expect(refusal).toEqual({
+          kind: 'unavailable',
+          code: 'UNAVAILABLE',
+          message: 'no request to x can be sent at the moment; try again later; nothing was charged',
+        });
+      expect((await ofOther).found).toBe(2);
     });
 
     it('that is counted separately is sent while the searches wait', async () => {

@@ -52,10 +52,15 @@ export class LookupScene {
     this.worker = new LookupWorker(strategy, bus, database, store, log).open(this.lane);
   }
 
-  readonly ask = (operation = 'tweets', timeoutMs = 60_000, commandId = newId()) => {
+  readonly ask = (
+    operation = 'tweets',
+    timeoutMs = 60_000,
+    commandId = newId(),
+    accountId = this.accountId,
+  ) => {
     const input = create(LookUpSchema, {
       commandId,
-      accountId: this.accountId,
+      accountId,
       source: 'x',
       operation,
       questionJson: '{"ids":["1","2","3"]}',
