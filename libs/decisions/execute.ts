@@ -4,6 +4,7 @@ import { failpoint, Outage, Refusal, refuseOversize } from '#kernel';
 import { subjectOf, type DecisionStream } from '#messaging';
 import { lockAccount, together, type Database, type Tx } from '#postgres';
 import { applyNext, lockPositions, positionOf, type ProjectedMessage, type Projection } from '#projections';
+import { inTurnOfAccount } from './account-turns.js';
 
 /** The stored message of one command: its id and the events that were decided. */
 export interface Decision<E> {
@@ -50,7 +51,7 @@ const APPLIED_WITHIN_MS = 10_000;
 const APPLIED_POLL_MS = 20;
 
 /**
- * Executes one command. Under the account's lock, this function loads the subject from its stream, decides, appends if
+ * Executes one command, after the earlier commands of the account in this process. Under the account's lock, this function loads the subject from its stream, decides, appends if
  * nobody else has appended meanwhile, and applies the projection. A repeated command id changes nothing. After a crash
  * between append and projection, the durable consumer updates the projection.
  * @returns the state after the command; the present state if the command is a repetition or changes nothing
@@ -65,7 +66,9 @@ export async function execute<S, E, D extends Decision<E>, R = undefined>(
 ): Promise<S> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     try {
-      return await database.transaction((tx) => decideAndAppend(tx, store, execution, attempt === 1));
+      return await inTurnOfAccount(database, execution.accountId, () =>
+        database.transaction((tx) => decideAndAppend(tx, store, execution, attempt === 1)),
+      );
     } catch (error) {
       if (!(error instanceof AppendConflict)) throw error;
     }

@@ -1,0 +1,26 @@
+import type { Database } from '#postgres';
+
+/** The end of the last work of each account. */
+const turns = new WeakMap<Database, Map<string, Promise<void>>>();
+
+/**
+ * Runs the work after all earlier work of the account in this process. So a command waits here, and not for the lock of
+ * its account in Postgres: there, each waiting command would hold one of the few connections, and the commands of all
+ * other accounts would wait for a connection.
+ */
+export function inTurnOfAccount<T>(
+  database: Database,
+  accountId: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const ends = turns.get(database) ?? new Map<string, Promise<void>>();
+  turns.set(database, ends);
+  const result = (ends.get(accountId) ?? Promise.resolve()).then(work);
+  const end = result.then(
+    () => undefined,
+    () => undefined,
+  );
+  ends.set(accountId, end);
+  void end.then(() => ends.get(accountId) === end && ends.delete(accountId));
+  return result;
+}
