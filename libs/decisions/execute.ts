@@ -51,9 +51,10 @@ const APPLIED_WITHIN_MS = 10_000;
 const APPLIED_POLL_MS = 20;
 
 /**
- * Executes one command, after the earlier commands of the account in this process. Under the account's lock, this function loads the subject from its stream, decides, appends if
- * nobody else has appended meanwhile, and applies the projection. A repeated command id changes nothing. After a crash
- * between append and projection, the durable consumer updates the projection.
+ * Executes one command, after the earlier commands of the account in this process. Under the account's lock, this
+ * function loads the subject from its stream, decides, appends if nobody else has appended meanwhile, and applies the
+ * projection. A repeated command id changes nothing. After a crash between append and projection, the durable consumer
+ * updates the projection.
  * @returns the state after the command; the present state if the command is a repetition or changes nothing
  * @throws Refusal from `read` or `decide`; `too-large` when the decision is too large for a message; `conflict` when
  *   another writer has changed the subject during each of five attempts

@@ -9,7 +9,10 @@ import type { Logger } from '#telemetry';
 /** Injection token of the clock that decides which minute it is. Tests use their own clock. */
 export const BAD_KEYS_CLOCK = Symbol('bad keys clock');
 
-/** Number of requests without a valid key, session or secret address that a network address can send to one gateway in one minute. */
+/**
+ * Number of requests without a valid key, session or secret address that a network address can send to one gateway in one
+ * minute.
+ */
 export const MAX_BAD_KEYS = 60;
 
 const MINUTE_MS = 60_000;
@@ -18,8 +21,8 @@ const MAX_ADDRESSES = 10_000;
 const SUBSCRIBER_BITS = 64;
 
 /**
- * Counts requests without a valid key, session or secret address (of a feed or report) by network address and UTC minute. Each gateway has its own counts in
- * memory, so that counting a flood of such requests needs no query to Postgres.
+ * Counts requests without a valid key, session or secret address (of a feed or report) by network address and UTC minute.
+ * Each gateway has its own counts in memory, so that counting a flood of such requests needs no query to Postgres.
  */
 @Injectable()
 export class FailedKeyAttempts {
