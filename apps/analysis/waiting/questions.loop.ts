@@ -41,8 +41,8 @@ const LATE: ModelResult<never> = { kind: 'late', why: 'the language model did no
 
 /**
  * Asks the language model the stored questions, as fast as the model's lane allows. Finishes the events whose deadline
- * has passed, or will pass before the model can be asked. Every replica does this. One replica at a time holds the claim of a question. If that replica stops
- * renewing the claim, another replica takes the question.
+ * has passed, or will pass before the model can be asked. Every replica does this. One replica at a time holds the claim
+ * of a question. If that replica stops renewing the claim, another replica takes the question.
  */
 @Injectable()
 export class QuestionsLoop implements Loop {
