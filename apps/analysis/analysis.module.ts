@@ -76,7 +76,10 @@ const READER_THREADS = 1;
 @Module({})
 class AnalysisModule {}
 
-/** Returns the service analysis: it converts the results of checks to final events, and writes ClickHouse's read models. */
+/**
+ * Returns the definition of the service `analysis`. The service converts the results of checks to final events, and writes
+ * the read models in ClickHouse.
+ */
 export function analysisService(config: AnalysisConfig): ServiceDefinition {
   const { llm } = config;
   return {

@@ -20,8 +20,8 @@ export interface StoreHost {
   /** The lock of the stores (`StoresLock`), which the store's process inherits. */
   lockFd: number;
   /**
-   * Called once if a store is not started again: it ended more than five times in a minute, or it runs after a restart
-   * but cannot be used.
+   * Called once if a store will not be started again, because it has ended more than five times in a minute, or because
+   * it cannot be used after a restart.
    */
   onGivenUp(reason: Error): void;
   /** Cancels a running start. */
@@ -38,7 +38,7 @@ export interface StoreCommand {
   gid?: number | undefined;
   /**
    * Keeps a pipe to the program's stdin open. When this process dies for any reason, the program reads the end of the
-   * pipe.
+   * pipe, and stops.
    */
   holdStdin?: boolean;
   stopSignal: NodeJS.Signals;
@@ -79,8 +79,8 @@ export class StoreProcess {
 
   /**
    * Starts the program. Resolves when the store answers.
-   * @throws Error if it does not answer in time; with the last lines of its log if it exits before that
-   * @throws the signal's reason if the signal is aborted before that. The program is not running in either case.
+   * @throws Error if the program does not answer in time, or exits first (then with the last lines of its log); the reason
+   *   of the signal if the signal is aborted first. After any of these errors, the program does not run
    */
   static async start(host: StoreHost, command: StoreCommand): Promise<StoreProcess> {
     const { signal } = host;
@@ -139,7 +139,7 @@ export class StoreProcess {
     child.once('exit', (code, signal) => this.onUnexpectedExit(code, signal));
   }
 
-  /** @throws Error if the file of the pid cannot be written, for example on a full disk; the program then runs */
+  /** @throws Error if the pid file cannot be written, for example on a full disk. The program runs in this case */
   private spawnChild(): ChildProcess {
     const { name, file, args, env, uid, gid, holdStdin } = this.command;
     const logFd = openLog(this.host.dataDir, name);
@@ -155,7 +155,7 @@ export class StoreProcess {
         ...(uid === undefined ? {} : { uid, gid }),
       });
       child.stdin?.on('error', () => undefined);
-      // Before the file is written, so that `stop` ends the program if the file cannot be written.
+      // Set before the pid file is written, so that `stop` can end the program if the file cannot be written.
       this.child = child;
       living.add(this);
       const identity = child.pid === undefined ? undefined : identify(child.pid);
@@ -255,8 +255,8 @@ export async function endOrphan(
   const identity = parseIdentity(text);
   const isOurs =
     identity && isRunning(identity) && commandLine(identity.pid).some((word) => word.includes(dataDir));
-  // If the process is not ours, the file is kept, because it can identify a process of another container, which is not
-  // visible here.
+  // If the process is not ours, the file is kept, because it can belong to another container, whose processes this
+  // process cannot see.
   if (!isOurs) return false;
   await endProcess(identity, signal, STOP_GRACE_MS);
   rmSync(file, { force: true });

@@ -5,7 +5,7 @@ import type { FirstMember } from './first-member.js';
 /** A second member of the account. */
 const BOB = { email: 'bob@example.org', password: 'other words in a row' };
 
-/** Tests of the end of a session. */
+/** Tests of sessions: their end, other tabs, the sign-out, and pages without a network. */
 export function sessionTasks(firstMember: FirstMember): void {
   it('must enter the password again when the session has ended, and the typed text stays in the editor', async () => {
     const { page } = firstMember;
@@ -25,12 +25,12 @@ export function sessionTasks(firstMember: FirstMember): void {
     const { page, url } = firstMember;
     await firstMember.openFeed();
     await page.context().clearCookies();
-    const isBack = `window.dispatchEvent(new Event('focus'))`;
-    await page.evaluate(isBack);
+    const focusEvent = `window.dispatchEvent(new Event('focus'))`;
+    await page.evaluate(focusEvent);
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
     await dialog.waitFor();
     await page.request.post(`${url}/v1/auth/sign-in`, { data: OWNER });
-    await page.evaluate(isBack);
+    await page.evaluate(focusEvent);
     await dialog.waitFor({ state: 'detached' });
     await page.getByText('Live', { exact: true }).waitFor();
   }, 60_000);
@@ -45,7 +45,7 @@ export function sessionTasks(firstMember: FirstMember): void {
     await page.getByRole('heading', { name: 'Umbra Lamp of the morning' }).waitFor();
   }, 60_000);
 
-  it('sees no data of another member who has signed in in another tab, and must enter the own password', async () => {
+  it('sees no data of another member who has signed in in another tab, and must enter their own password', async () => {
     const { page, url } = firstMember;
     await firstMember.openFeed();
     const { code } = await call(page, 'POST', '/v1/invitations', { email: BOB.email, role: 'editor' });
@@ -63,7 +63,7 @@ export function sessionTasks(firstMember: FirstMember): void {
     await firstMember.signInAgain();
   }, 60_000);
 
-  it('sees no data of another member in a page that stays visible and reads again', async () => {
+  it('sees no data of another member on a visible page that reads its data again', async () => {
     const { page, url } = firstMember;
     await page.clock.install();
     await page.goto(`${url}/channels`);
@@ -98,7 +98,7 @@ export function sessionTasks(firstMember: FirstMember): void {
     await page.unroute(signOut);
   }, 60_000);
 
-  it('keeps the page without a network, although the code of the menu and of the list of shortcuts is missing', async () => {
+  it('keeps the page and the typed text if the account menu and the shortcuts cannot be loaded', async () => {
     const { page, url } = firstMember;
     const code = /assets\/(account-menu|shortcut-list)-/;
     await page.goto(`${url}/keywords/new`);
@@ -119,12 +119,12 @@ export function sessionTasks(firstMember: FirstMember): void {
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
   }, 60_000);
 
-  it('sees no page of the account if the browser shows a kept page after the sign-out', async () => {
+  it('must sign in when the browser shows a page from its back/forward cache after the session has ended', async () => {
     const { page, url } = firstMember;
     await page.goto(`${url}/settings/webhooks`);
     await page.getByRole('heading', { name: 'Settings' }).waitFor();
     await page.context().clearCookies();
-    // The browser of the tests keeps no pages, so the test sends the event with which a browser shows a kept page.
+    // The test browser has no back/forward cache, so the test sends the event that a page from this cache gets.
     await page.evaluate(`window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`);
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     await page.getByLabel('E-mail').fill(OWNER.email);

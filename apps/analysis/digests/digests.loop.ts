@@ -21,7 +21,7 @@ import { planMissingTurns } from './missing-turns.js';
 
 const PAUSE_MS = 1000;
 const ZONES_MS = 30_000;
-/** After a crash, changes of channels that waited for the result of a claim are made within this time. */
+/** How often the loop looks for changes of channels that a crash has left undone. */
 const CHANNELS_MS = 30_000;
 const PRUNE_MS = 3_600_000;
 /**
@@ -35,8 +35,8 @@ const CLAIMS: readonly {
   groupSize: number;
   concurrency: number;
 }[] = [
-  // The items of a group of turns are read together, because a query for each digest would cost more than the digest
-  // itself.
+  // The items of a group of turns are read together, because a separate query for each digest would take longer than the
+  // other work on this digest.
   { modes: ['hourly', 'daily'], turns: 250, groupSize: 25, concurrency: 2 },
   { modes: ['daily_brief'], turns: 100, groupSize: 1, concurrency: 2 },
   // Reports that wait for ClickHouse must not delay briefs.
@@ -142,8 +142,7 @@ export class DigestsLoop implements Loop {
       now,
       turns.map(({ keywordId }) => keywordId),
     );
-    // If all turns must wait for stored items, the loop pauses. Otherwise it would claim the same turns again
-    // immediately.
+    // If every claimed turn was postponed, the loop pauses. Otherwise it would claim the same turns again immediately.
     return turns.length === max && due.length > 0;
   }
 

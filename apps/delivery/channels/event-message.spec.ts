@@ -37,7 +37,7 @@ describe('the message of an event', () => {
     expect(entry?.meta).toContain('perplexity');
   });
 
-  it('says what happened for each type of event that is not about a new item, in every kind of chat and in a mail', () => {
+  it('says what happened in every kind of chat and in a mail, for each type of event except `*.created`', () => {
     const types = Object.values(EVENT_TYPES_OF).flat();
     for (const type of types.filter((one) => !one.endsWith('.created'))) {
       const message = messageOf({ type, listing, answer, previousPrice: 20 });
@@ -55,7 +55,7 @@ describe('the message of an event', () => {
     }
   });
 
-  it('about a disabled channel names the channel by its name and id, or by its address without query and password', () => {
+  it('about a disabled channel contains its name and id; about a disabled webhook, its address without query and password', () => {
     const disabled = (data: object, name?: string) =>
       messageOf({ type: 'channel.disabled', data: { reason: 'gone', ...data } }, name).sections[0]?.lines;
     const id = '0190f3a0-0000-7000-8000-000000000001';

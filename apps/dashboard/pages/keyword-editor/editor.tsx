@@ -45,7 +45,7 @@ export function Editor({ stored, initial }: Props) {
   const [wasTried, setTried] = useState(false);
   const [isAsking, setAsking] = useState(false);
   const body = useMemo(() => bodyOf(form.values), [form.values]);
-  // A later read, for example after a new sign-in, must not replace what the member's changes are compared with.
+  // The member's changes are compared with this version. A later read, for example after a new sign-in, must not replace it.
   const [before, setBefore] = useState(() => bodyOf(initial));
   const estimate = useEstimate(body, stored?.id);
   const isSaved = useRef(false);
@@ -129,19 +129,19 @@ const pathsOf = (error: unknown) =>
 
 type DraftForm = ReturnType<typeof useDraftForm>;
 
-interface Beginning {
-  /** The keyword with which the form began. */
+interface Compared {
+  /** The version of the keyword with which the form is compared. */
   before: KeywordBody;
   setBefore: (before: KeywordBody) => void;
 }
 
 /**
  * Creates the keyword, with the token of the displayed price if there is one, or sends the changed keys. If another
- * member has changed the same keys meanwhile, shows their values in the list of changes instead.
+ * member has changed the same keys meanwhile, shows that member's values in the list of changes instead.
  */
 function useSave(
   stored: Keyword | undefined,
-  { before, setBefore }: Beginning,
+  { before, setBefore }: Compared,
   form: DraftForm,
   isSaved: RefObject<boolean>,
 ) {
@@ -157,7 +157,7 @@ function useSave(
       if (Object.keys(overwritten).length > 0) {
         setBefore({ ...before, ...overwritten });
         throw new Error(
-          'Another member has changed the same parts of the keyword meanwhile. The list shows their values. Save again to replace them with yours.',
+          'Another member has changed the same parts of this keyword. The list shows that member’s values. Save again to replace them with yours.',
         );
       }
       return api.patch('/v1/keywords/{id}', { path, body: changedPart(before, body) });
@@ -190,8 +190,8 @@ function useFaultsBesideFields(
     .filter(({ path }) => path !== '')
     .map(({ path, message }) => ({ path: formPath(path), message }));
   useEffect(() => {
-    // For a single term, the API advises to use the query instead. If the query is already used, the fault of the form
-    // replaces this advice.
+    // If there is only one term, the API advises the member to put it into the query. If the query is already filled, the
+    // fault of the form replaces this advice.
     const faults = [...refused, ...termFaultsOf(form.values)];
     form.setErrors(errorsOf(faults.filter(({ path }) => wasTried || form.isDirty(path))));
     // The faults of a response stay until the next response. Typing in a field clears the fault of this field.
