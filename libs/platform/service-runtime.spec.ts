@@ -45,7 +45,7 @@ it('a command that hangs does not use up the time of the loops', async () => {
   strategy.serve(COMMANDS.retireKeyword, () => new Promise(() => undefined));
   const runtime = new ServiceRuntime(strategy, { loops: [slow] }, bus, log);
   await runtime.start();
-  deliver(null, { data: new Uint8Array() });
+  deliver(null, { subject: COMMANDS.retireKeyword.subject, data: new Uint8Array() });
   expect(await runtime.stop(200)).toEqual(['commands']);
   expect(finished).toBe(true);
 });
