@@ -4,6 +4,7 @@ export * from './errors.js';
 export * from './failpoint.js';
 export * from './products.js';
 export * from './repeated.js';
+export * from './running.js';
 export * from './token-bucket.js';
 export * from './within.js';
 export * from './wall-clock.js';

@@ -1,5 +1,5 @@
 import { readRateHeaders } from '#http-out';
-import { systemClock, TokenBucket, type Clock } from '#kernel';
+import { Running, systemClock, TokenBucket, type Clock } from '#kernel';
 import type { UpstreamBudget, UpstreamError, UpstreamHttp } from '#sources';
 import { waitAfter } from '../domain/backoff.js';
 import type { Lane } from '../lanes/lane.js';
@@ -20,8 +20,8 @@ const MAX_WAITING_OF_ACCOUNT = 2;
  */
 export class LookupHttp {
   private readonly bucket: TokenBucket | undefined;
-  /** Number of requests that wait for their turn, by account. */
-  private readonly waiting = new Map<string, number>();
+  /** The requests of each account that wait for their turn. */
+  private readonly waiting = new Running();
   private heldUntilMs = 0;
   /** Number of lookups in a row that failed because the upstream accepted no more requests. */
   private failures = 0;
@@ -64,14 +64,12 @@ export class LookupHttp {
     return {
       before: async (request) => {
         if (this.heldForMs > 0) throw new LaneBlocked();
-        const waiting = this.waiting.get(accountId) ?? 0;
-        this.waiting.set(accountId, waiting + 1);
+        const mayWait = this.waiting.of(accountId) < MAX_WAITING_OF_ACCOUNT;
+        const end = this.waiting.begin(accountId);
         try {
-          await (waiting < MAX_WAITING_OF_ACCOUNT ? lane : withoutWait).before(request);
+          await (mayWait ? lane : withoutWait).before(request);
         } finally {
-          const remaining = (this.waiting.get(accountId) ?? 1) - 1;
-          if (remaining > 0) this.waiting.set(accountId, remaining);
-          else this.waiting.delete(accountId);
+          end();
         }
       },
       after: (answer, request) => {

@@ -3,7 +3,7 @@ import { Controller, Get, Query, Res } from '@nestjs/common';
 import { stringify, type ColumnOption } from 'csv-stringify';
 import type { FastifyReply } from 'fastify';
 import type { MentionRow } from '#clickhouse';
-import { isId, Refusal } from '#kernel';
+import { isId, Refusal, Running } from '#kernel';
 import type { Caller } from '../../auth/api-keys.js';
 import { From } from '../../auth/caller.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
@@ -30,7 +30,7 @@ type MentionView = ReturnType<typeof mentionView>;
  */
 @Controller()
 export class MentionExportController {
-  private readonly running = new Map<string, number>();
+  private readonly running = new Running();
 
   constructor(private readonly mentions: MentionReads) {}
 
@@ -59,7 +59,7 @@ export class MentionExportController {
         .header('content-disposition', `attachment; filename="mentions.${format}"`);
     // For a HEAD, Fastify would read the whole export and drop it.
     if (reply.request.method === 'HEAD') return void answer().send();
-    if ((this.running.get(accountId) ?? 0) >= MAX_CONCURRENT) {
+    if (this.running.of(accountId) >= MAX_CONCURRENT) {
       reply.header('retry-after', RETRY_AFTER_SECONDS);
       throw new Refusal(
         'too-many',
@@ -75,12 +75,7 @@ export class MentionExportController {
    * Reads the first page before the response starts, so that an outage returns an error status and not a broken file.
    */
   private async begin(accountId: string, filter: MentionFilter, page: TimePage): Promise<Readable> {
-    this.running.set(accountId, (this.running.get(accountId) ?? 0) + 1);
-    const end = () => {
-      const remaining = (this.running.get(accountId) ?? 1) - 1;
-      if (remaining > 0) this.running.set(accountId, remaining);
-      else this.running.delete(accountId);
-    };
+    const end = this.running.begin(accountId);
     try {
       const first = await this.mentions.mentions(accountId, undefined, filter, page);
       return Readable.from(this.rows(accountId, filter, page, first)).once('close', end);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isoOf, Refusal } from '#kernel';
+import { isoOf, Refusal, Running } from '#kernel';
 import { Cursors } from '../../http/cursor.js';
 import type { RawQuery } from '../../http/query.js';
 import type { MentionFilter } from '../../reads/mention-filter.js';
@@ -43,8 +43,7 @@ const MAX_CONCURRENT = 10;
 /** Reads pages of mentions in the order of their similarity to questions. */
 @Injectable()
 export class SemanticPages {
-  /** Number of pages that are being read, by account. */
-  private readonly running = new Map<string, number>();
+  private readonly running = new Running();
 
   constructor(
     private readonly questions: QuestionClient,
@@ -59,20 +58,17 @@ export class SemanticPages {
    */
   async page(request: SemanticRequest) {
     const { accountId } = request;
-    const running = this.running.get(accountId) ?? 0;
-    if (running >= MAX_CONCURRENT)
+    if (this.running.of(accountId) >= MAX_CONCURRENT)
       throw new Refusal(
         'too-many',
         'TOO_MANY_REQUESTS',
         `${MAX_CONCURRENT} searches by meaning of this account are already running; wait until one ends`,
       );
-    this.running.set(accountId, running + 1);
+    const end = this.running.begin(accountId);
     try {
       return await this.read(request);
     } finally {
-      const remaining = (this.running.get(accountId) ?? 1) - 1;
-      if (remaining > 0) this.running.set(accountId, remaining);
-      else this.running.delete(accountId);
+      end();
     }
   }
 
