@@ -110,8 +110,10 @@ export class DigestsLoop implements Loop {
     const hasFigures = turns.some(({ mode }) => mode === 'weekly_report');
     const mentionsOf = hasFigures ? await this.progress.mentions.upTo(now) : undefined;
     const cuts = turns.map((turn) => {
-      const isEarly = turn.mode === 'weekly_report' && mentionsOf?.(workOf(turn)) === undefined;
-      return { turn, appliedSeq: isEarly ? undefined : cutOf(workOf(turn)) };
+      const appliedSeq = cutOf(workOf(turn));
+      if (appliedSeq === undefined || turn.mode !== 'weekly_report') return { turn, appliedSeq };
+      // The mentions are asked last: their answer ends the long wait, and the next request would begin it again.
+      return { turn, appliedSeq: mentionsOf?.(workOf(turn)) === undefined ? undefined : appliedSeq };
     });
     const postponed = cuts.flatMap(({ turn, appliedSeq }) => (appliedSeq === undefined ? [turn] : []));
     const due = cuts.filter((one): one is DueTurn => one.appliedSeq !== undefined);
