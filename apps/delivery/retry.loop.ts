@@ -109,6 +109,9 @@ export class RetryLoop implements Loop {
     if (this.isRecordingLate()) return this.extendClaims();
     const { queue, byMail, max, after } = group;
     if (!(await within(PAUSE_MS, queue.onSizeLessThan(max / 2)))) return true;
+    // Counts from the claim on, because the comparison with ATTEMPTS can take seconds, and the claim must not end during an
+    // attempt.
+    const startBy = Date.now() + START_WITHIN_MS;
     const { ready, paced, moved, givenUp, delivered, next } = await this.claims.claim({
       ...{ byMail, after, perEndpoint: PER_ENDPOINT },
       max: max - queue.size,
@@ -121,7 +124,6 @@ export class RetryLoop implements Loop {
     await this.recorder.giveUp(givenUp);
     await returnPending(this.database, paced, 'in order');
     if (ready.length > 0) failpoint('delivery-after-claim-before-post');
-    const startBy = Date.now() + START_WITHIN_MS;
     for (const delivery of ready) {
       const attempt = this.attempt(delivery, group, startBy)
         .catch((error: unknown) =>
