@@ -6,7 +6,7 @@ import { newId } from '#kernel';
 import { connectBus, subjectOf, type Bus } from '#messaging';
 import { EVENTS_INDEX } from '#projections';
 import { createLogger } from '#telemetry';
-import { isolateStores, type IsolatedStores } from '#testing';
+import { isolateStores, until, type IsolatedStores } from '#testing';
 import { compareEventIndex, removeWrongSequences } from './event-index.js';
 
 const [accountId, watchId] = [newId(), newId()];
@@ -67,6 +67,13 @@ it('a rebuild of the index can correct rows of events that NATS lost: they keep 
   await index(found, await publish({ eventId: found, accountId, watchId }));
   expect((await compared()).missingInStream).toEqual(expect.arrayContaining([lost, found]));
   await removeWrongSequences(bus, clickhouse);
+  await until('the rows are changed', async () => {
+    const [one] = await selectRows<{ open: string }>(
+      clickhouse,
+      `SELECT count() AS open FROM system.mutations WHERE database = currentDatabase() AND table = 'events' AND NOT is_done`,
+    );
+    return Number(one?.open) === 0;
+  });
   const rows = await selectRows<{ id: string; seq: string }>(
     clickhouse,
     'SELECT toString(event_id) AS id, stream_seq AS seq FROM events WHERE event_id IN ({ids: Array(UUID)})',
