@@ -59,6 +59,8 @@ describe('the limit of failed sign-ins', () => {
       status = statusCode;
     }
     const person = from(address);
+    // The dashboard opens its sign-in page after a 401.
+    expect((await person.get('/v1/auth/session')).status).toBe(401);
     expect((await signIn(person, EMAIL, PASSWORD)).status).toBe(200);
     expect((await person.get('/v1/keywords')).status).toBe(200);
   });

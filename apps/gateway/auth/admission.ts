@@ -26,8 +26,8 @@ const OPEN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A page uses this route to find out whether a member has signed in. A 401 of this route does not count as a failed
- * attempt if the request has neither a key nor a session, because then nothing is looked up in Postgres.
+ * A page uses this route to find out whether a member has signed in; a 401 opens the sign-in page. A request to this route
+ * without a key and a session is no failed attempt, and is never blocked, because nothing is looked up in Postgres.
  */
 const SESSION_ROUTE = '/v1/auth/session';
 
@@ -137,13 +137,15 @@ export class Admission {
     reply: FastifyReply,
   ): Promise<Caller> {
     const known = credential && (credential.kind === 'key' ? this.keys : this.sessions);
-    if (!(known && known.wasValid(credential.text))) this.badKeys.refuseBlocked(request.ip, reply);
+    const isAttempt = credential !== undefined || pathOf(request) !== SESSION_ROUTE;
+    if (isAttempt && !(known && known.wasValid(credential.text)))
+      this.badKeys.refuseBlocked(request.ip, reply);
     const caller = known && (await known.callerOf(credential.text));
     if (caller) return caller;
     // The gateway does not wait for a body that can follow.
     void reply.header('connection', 'close');
     const fault = faultOf(credential, request);
-    if (credential || pathOf(request) !== SESSION_ROUTE) this.badKeys.note(request.ip, fault);
+    if (isAttempt) this.badKeys.note(request.ip, fault);
     throw new Refusal('unauthenticated', 'UNAUTHORIZED', fault);
   }
 

@@ -61,7 +61,8 @@ export class Sessions {
         networkAddress,
       ],
     );
-    // A person who has just signed in is not refused for the invalid keys that others of the network have sent.
+    // This gateway does not refuse a person who has just signed in for the invalid keys that others of the network have
+    // sent. Another gateway can do so until the minute ends.
     this.validBefore.set(nameOf(token), true);
     return token;
   }
