@@ -1,4 +1,4 @@
-import type { Database } from '#postgres';
+import { lockAccount, type Database, type Tx } from '#postgres';
 
 /** The end of the last work of each account. */
 const turns = new WeakMap<Database, Map<string, Promise<void>>>();
@@ -23,4 +23,18 @@ export function inTurnOfAccount<T>(
   ends.set(accountId, end);
   void end.then(() => ends.get(accountId) === end && ends.delete(accountId));
   return result;
+}
+
+/** Runs the work in a transaction that holds the lock of the account, in its turn (see `inTurnOfAccount`). */
+export function withAccountLock<T>(
+  database: Database,
+  accountId: string,
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> {
+  return inTurnOfAccount(database, accountId, () =>
+    database.transaction(async (tx) => {
+      await lockAccount(tx, accountId);
+      return work(tx);
+    }),
+  );
 }

@@ -1,1 +1,2 @@
+export { withAccountLock } from './account-turns.js';
 export * from './execute.js';

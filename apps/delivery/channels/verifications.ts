@@ -1,5 +1,6 @@
+import { withAccountLock } from '#decisions';
 import { derivedId, Refusal } from '#kernel';
-import { lockAccount, type Database, type Tx } from '#postgres';
+import type { Database, Tx } from '#postgres';
 import { currentTraceparent } from '#telemetry';
 import { savePending, type PendingDelivery } from '../attempts/pending-deliveries.js';
 import { channelEndpoint } from './channel.js';
@@ -46,8 +47,7 @@ export async function askMissedOwners(
 ): Promise<void> {
   if (addresses.length === 0) return;
   const { accountId, channelId } = channel;
-  await database.transaction(async (tx) => {
-    await lockAccount(tx, accountId);
+  await withAccountLock(database, accountId, async (tx) => {
     const missed: { address: string }[] = await tx.query(
       `SELECT a.address FROM unnest($3::text[], $4::uuid[], $5::text[]) AS k (address, target_id, counted_as)
          JOIN channel_addresses a ON a.channel_id = $2 AND a.address = k.address AND a.state = 'unverified'

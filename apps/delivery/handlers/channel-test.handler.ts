@@ -1,10 +1,11 @@
 import { create } from '@bufbuild/protobuf';
 import { Controller, Inject } from '@nestjs/common';
 import { TestedChannelSchema, type TestChannel } from '#contracts';
+import { withAccountLock } from '#decisions';
 import { isoOf, Refusal } from '#kernel';
 import { COMMANDS } from '#messaging';
 import { DATABASE } from '#platform';
-import { lockAccount, type Database } from '#postgres';
+import type { Database } from '#postgres';
 import { currentTraceparent } from '#telemetry';
 import { CommandPattern } from '#transport';
 import type { AttemptResult, Delivery } from '../attempts/delivery.js';
@@ -74,10 +75,9 @@ export class ChannelTestHandler {
     commandId: string,
   ): Promise<string> {
     if (addresses.length === 0) return '';
-    await this.database.transaction(async (tx) => {
-      await lockAccount(tx, accountId);
-      await askOwners(tx, { accountId, channelId }, addresses, commandId);
-    });
+    await withAccountLock(this.database, accountId, (tx) =>
+      askOwners(tx, { accountId, channelId }, addresses, commandId),
+    );
     return `the verification was sent again to ${addresses.join(', ')}`;
   }
 

@@ -1,10 +1,11 @@
 import { create } from '@bufbuild/protobuf';
 import { Controller, Inject } from '@nestjs/common';
 import { DoneSchema, ResendingSchema, type EnableEndpoint, type Resend } from '#contracts';
+import { withAccountLock } from '#decisions';
 import { Refusal } from '#kernel';
 import { COMMANDS } from '#messaging';
 import { DATABASE } from '#platform';
-import { lockAccount, type Database, type Tx } from '#postgres';
+import type { Database, Tx } from '#postgres';
 import { currentTraceparent } from '#telemetry';
 import { CommandPattern } from '#transport';
 import { savePending, type PendingDelivery } from '../attempts/pending-deliveries.js';
@@ -61,8 +62,7 @@ export class DeliveriesHandler {
       pending: true,
       cause: currentTraceparent(),
     };
-    await this.database.transaction(async (tx) => {
-      await lockAccount(tx, accountId);
+    await withAccountLock(this.database, accountId, async (tx) => {
       await limitResends(tx, accountId);
       await savePending(tx, [waiting]);
     });
