@@ -89,7 +89,8 @@ export class Http {
       return await read(response);
     } catch (cause) {
       signal?.throwIfAborted();
-      if (cause instanceof EarshotError) throw cause;
+      // `fetch` can be replaced by a function that makes requests with this client too.
+      if (cause instanceof EarshotError || cause instanceof EarshotConnectionError) throw cause;
       const canHaveHadEffect = init.method !== 'GET' && !url.endsWith(ESTIMATE);
       throw new EarshotConnectionError(`${init.method} ${url}: ${reasonOf(cause)}`, {
         cause,
