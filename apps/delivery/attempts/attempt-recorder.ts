@@ -4,7 +4,6 @@ import { failpoint } from '#kernel';
 import { isOutage } from '#outages';
 import type { Database, Tx } from '#postgres';
 import { metrics, type Logger } from '#telemetry';
-import { nextAttemptAt, postponed } from '../domain/retry-schedule.js';
 import { attemptMessages, disabledMessage, type Recorded } from './attempt-messages.js';
 import { DISABLED } from './claims.js';
 import {
@@ -15,7 +14,8 @@ import {
   type Delivery,
   type GivenUp,
 } from './delivery.js';
-import { disableEndpoints, failingChannels, GONE, markEndpoints, pauseEndpoints } from './endpoints.js';
+import { disableEndpoints, failingChannels, markEndpoints, pauseEndpoints } from './endpoints.js';
+import { isPostponed, nextOf } from './next-attempt.js';
 import { dropPending, dropWaitingAt, savePending, updatePending } from './pending-deliveries.js';
 import { addressKey } from './targets.js';
 import { countReplays } from '../replays/replay-progress.js';
@@ -282,20 +282,4 @@ function countOutcomes(recorded: readonly Recorded[]): void {
   for (const { delivered, nextAt } of recorded)
     counts[delivered ? 'delivered' : nextAt === undefined ? 'given_up' : 'failed'] += 1;
   for (const [outcome, count] of Object.entries(counts)) metrics.deliveries.add(count, { outcome });
-}
-
-/** Returns whether the destination asked the sender to wait. Such an attempt does not count in the retry schedule. */
-function isPostponed({
-  delivered,
-  retryAfterMs,
-}: Pick<AttemptResult, 'delivered' | 'retryAfterMs'>): boolean {
-  return !delivered && retryAfterMs !== undefined;
-}
-
-function nextOf(result: AttemptResult): number | undefined {
-  const { delivery, delivered, statusCode, at, retryAfterMs } = result;
-  if (delivered || result.gone !== undefined || (statusCode === GONE && !delivery.destination))
-    return undefined;
-  if (retryAfterMs !== undefined) return postponed(retryAfterMs, delivery.firstAt, at);
-  return nextAttemptAt(delivery.attempts + 1, delivery.firstAt, at);
 }
