@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { until } from '#testing';
+import { until, type Json } from '#testing';
 import { findingsInBothThemes } from './chromium.js';
 import { call } from './installation.js';
 import type { Member } from './member.js';
@@ -35,6 +35,24 @@ export function channelTasks(member: Member): void {
     await card.getByRole('button', { name: 'Send a test' }).click();
     await card.getByText('The message arrived').waitFor();
     expect(stage.simulator.inbox.messages('discord')).toHaveLength(1);
+  }, 90_000);
+
+  it('changes only the name of a channel, and keeps the address that another member has changed meanwhile', async () => {
+    const { page } = member;
+    await member.open('channels');
+    const card = page.getByRole('region', { name: 'Lamp room' });
+    const channels = (await call(page, 'GET', '/v1/channels')).data as Json[];
+    const { id } = channels.find(({ name }) => name === 'Lamp room') as Json;
+    await card.getByRole('button', { name: 'Change' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change Lamp room' });
+    await dialog.waitFor();
+    const webhookUrl = 'https://discord.com/api/webhooks/1/other';
+    const { config } = await call(page, 'PATCH', `/v1/channels/${id}`, { config: { webhookUrl } });
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Lamp rooms');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('region', { name: 'Lamp rooms' }).waitFor();
+    expect(await call(page, 'GET', `/v1/channels/${id}`)).toMatchObject({ name: 'Lamp rooms', config });
+    await call(page, 'PATCH', `/v1/channels/${id}`, { name: 'Lamp room' });
   }, 90_000);
 
   it.each([

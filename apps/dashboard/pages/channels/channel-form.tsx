@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/client.js';
 import { queries } from '../../api/queries.js';
+import { changedPart } from '../../parts/changed-part.js';
 import { showFaults } from '../../parts/faults.js';
 import { notify } from '../../parts/notify.js';
 import { Problem } from '../../parts/problem.js';
@@ -19,10 +20,11 @@ export function ChannelForm({ channel, onClose }: Props) {
   const form = useForm<ChannelValues>({ initialValues: valuesOf(channel) });
   const save = useMutation({
     mutationFn: (values: ChannelValues) => {
-      const body = { name: values.name, config: configOf(values) } as never;
-      return channel
-        ? api.patch('/v1/channels/{id}', { path: { id: channel.id }, body })
-        : api.post('/v1/channels', { body: { ...(body as object), kind: values.kind } as never });
+      const body = bodyOf(values);
+      if (!channel) return api.post('/v1/channels', { body: { ...body, kind: values.kind } as never });
+      // Another member can have changed the other part since the form was opened.
+      const changed = changedPart(bodyOf(form.getInitialValues()), body);
+      return api.patch('/v1/channels/{id}', { path: { id: channel.id }, body: changed as never });
     },
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['/v1/channels'] });
@@ -92,6 +94,8 @@ export function ChannelForm({ channel, onClose }: Props) {
     </Modal>
   );
 }
+
+const bodyOf = (values: ChannelValues) => ({ name: values.name, config: configOf(values) });
 
 function Fields({ kind, form }: { kind: Kind; form: ReturnType<typeof useForm<ChannelValues>> }) {
   return KINDS[kind].fields.map(({ key, label, placeholder, description }) => (
