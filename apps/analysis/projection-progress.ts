@@ -14,7 +14,7 @@ const MENTIONS_WAIT_MS = 3_600_000;
  * Finds the sequence up to which a consumer has processed every message of its stream. With this sequence, work can wait
  * for messages that were stored before the work began.
  */
-class ProjectionProgress {
+class ConsumerProgress {
   /**
    * For each piece of work that waits: the last sequence of the stream at its first request, and the time of that
    * request in ms.
@@ -62,19 +62,19 @@ class ProjectionProgress {
 
 /** The progress that digests wait for: the stored items of EVENTS. */
 @Injectable()
-export class EventsProgress extends ProjectionProgress {
+export class EventsProgress extends ConsumerProgress {
   /** The progress that weekly reports also wait for, because their figures are read from ClickHouse. */
-  readonly mentions: ProjectionProgress;
+  readonly mentions: ConsumerProgress;
 
   constructor(@Inject(BUS) bus: Bus) {
     super(bus, 'EVENTS', consumerOf(digestItemsProjection).name);
-    this.mentions = new ProjectionProgress(bus, 'EVENTS', MENTIONS_SINK, MENTIONS_WAIT_MS);
+    this.mentions = new ConsumerProgress(bus, 'EVENTS', MENTIONS_SINK, MENTIONS_WAIT_MS);
   }
 }
 
 /** The progress that alerts wait for: the checks whose covered times are stored. */
 @Injectable()
-export class ChecksProgress extends ProjectionProgress {
+export class ChecksProgress extends ConsumerProgress {
   constructor(@Inject(BUS) bus: Bus) {
     super(bus, 'CHECKS', consumerOf(searchCoverageProjection).name);
   }

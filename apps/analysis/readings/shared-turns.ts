@@ -22,8 +22,8 @@ const LONG_WAIT_MS = 1_000;
 const NEXT_GRACE_MS = 2_000;
 
 /**
- * The turns of the language model's lane. The turns are stored in Postgres, so that all replicas share the lane. All
- * times are from the database's clock.
+ * The turns of a language model's lane. Each server, model and token has a lane of its own. The turns are stored in
+ * Postgres, so that all replicas share the lane. All times are from the database's clock.
  */
 export class SharedLlmTurns implements SharedTurns {
   /** The turns of this process. */

@@ -30,12 +30,6 @@ const LOOK_MS = 20;
 /** A mail for which no connection was free waits this long before its next attempt. */
 const NO_ROOM_MS = 1000;
 
-/**
- * If somebody deletes the consumer on the server, EVENTS is read from its beginning. Events that are older than this get no
- * delivery then. A delivery is given up after the same time.
- */
-const MAX_AGE_MS = GIVE_UP_AFTER_MS;
-
 /** The parts of a message that the handler needs. */
 type EventMessage = Pick<JsMsg, 'data' | 'seq' | 'time' | 'redelivered'> & Partial<Pick<JsMsg, 'headers'>>;
 
@@ -180,8 +174,12 @@ function mayBeDelivered({ push, ruleWebhook, notifyChannelIds, notifyKeywordChan
   return push || ruleWebhook || notifyKeywordChannels || notifyChannelIds.length > 0;
 }
 
+/**
+ * If somebody deletes the consumer on the server, EVENTS is read from its beginning. Returns true for events whose
+ * deliveries would have been given up meanwhile.
+ */
 function isTooOld(message: EventMessage): boolean {
-  return isOlderThanConsumer(message) && message.time.getTime() < Date.now() - MAX_AGE_MS;
+  return isOlderThanConsumer(message) && message.time.getTime() < Date.now() - GIVE_UP_AFTER_MS;
 }
 
 /** Returns since when attempts of an event were possibly recorded, in ms; undefined for an event that is new. */
