@@ -1,4 +1,5 @@
 import { until } from '#testing';
+import { openPage } from './chromium.js';
 import { call, OWNER } from './installation.js';
 import type { FirstMember } from './first-member.js';
 
@@ -82,6 +83,35 @@ export function sessionTasks(firstMember: FirstMember): void {
     expect(new Set(answers)).toEqual(new Set(['401']));
     await firstMember.signInAgain();
     await page.getByRole('heading', { name: 'Team' }).waitFor();
+  }, 60_000);
+
+  it('must enter the password again if the session has ended before an export', async () => {
+    const { page } = firstMember;
+    await firstMember.openFeed();
+    await page.getByRole('button', { name: 'Export' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Export mentions' });
+    await dialog.getByText(/^\d+ mentions? that the filters/).waitFor();
+    await page.context().clearCookies();
+    await dialog.getByRole('button', { name: 'Export' }).click();
+    await firstMember.signInAgain();
+    const download = page.waitForEvent('download');
+    await dialog.getByRole('button', { name: 'Export' }).click();
+    await download;
+  }, 60_000);
+
+  it('sees the buttons of the new role if an owner has changed the role while the page is open', async () => {
+    const { page: ownersPage, url, installation } = firstMember;
+    const { page } = await openPage(installation.browser);
+    await page.request.post(`${url}/v1/auth/sign-in`, { data: BOB });
+    await page.goto(`${url}/keywords`);
+    const newKeyword = page.getByRole('link', { name: 'New keyword' });
+    await newKeyword.waitFor();
+    const { data } = await call(ownersPage, 'GET', '/v1/members');
+    const bob = data.find(({ email }: { email: string }) => email === BOB.email);
+    await call(ownersPage, 'PATCH', `/v1/members/${bob.id}`, { role: 'viewer' });
+    await page.evaluate(`window.dispatchEvent(new Event('focus'))`);
+    await newKeyword.waitFor({ state: 'detached' });
+    await page.context().close();
   }, 60_000);
 
   it('stays on the page, and reads why, if the sign-out fails', async () => {

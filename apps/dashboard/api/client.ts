@@ -42,6 +42,17 @@ export async function checkSession(): Promise<boolean> {
 }
 
 /**
+ * Reports a failed request to the shell, if the session can be the reason. After a 401 the session has ended. After a 403
+ * an owner has perhaps changed the role of the member, so the session is read again.
+ */
+export function reportToSession(error: unknown): void {
+  if (!(error instanceof EarshotError)) return;
+  if (error.status === 401) sessionEnded();
+  // If the session cannot be read, the page shows the refusal alone.
+  if (error.status === 403) void checkSession().catch(() => undefined);
+}
+
+/**
  * Sends a request with the token of the session. The API refuses the token, also that of a read, if a member has signed
  * in in another tab meanwhile. Then this function reads the session of the browser. If it belongs to the same member, the
  * request is sent once more with the new token: the refused request had no effect. Otherwise the page would show the data

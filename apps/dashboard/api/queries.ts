@@ -1,16 +1,11 @@
 import { focusManager, MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
-import { checkSession, EarshotError } from './client.js';
-import { sessionEnded, sessionState } from './session.js';
-
-/** Reports to the shell that the session has ended, if any request returns 401. */
-function reportEndedSession(error: unknown): void {
-  if (error instanceof EarshotError && error.status === 401) sessionEnded();
-}
+import { checkSession, reportToSession } from './client.js';
+import { sessionState } from './session.js';
 
 /** The cache of all API responses. The cache never retries a request, because the client already retries. */
 export const queries = new QueryClient({
-  queryCache: new QueryCache({ onError: reportEndedSession }),
-  mutationCache: new MutationCache({ onError: reportEndedSession }),
+  queryCache: new QueryCache({ onError: reportToSession }),
+  mutationCache: new MutationCache({ onError: reportToSession }),
   defaultOptions: {
     // With the default mode, a request without a network waits, and the pages would show neither data nor a problem.
     queries: { staleTime: 10_000, retry: false, gcTime: 5 * 60_000, networkMode: 'always' },

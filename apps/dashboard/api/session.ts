@@ -28,7 +28,8 @@ export function beginSession(session: Session): void {
 /**
  * Compares the session of the page with the session that the browser has now. After a new sign-in in another tab, the
  * page continues with the token of the new session, but only for the same member and account. Otherwise the page would
- * show the data of one account under the name of another.
+ * show the data of one account under the name of another. If the role or the account has changed, the page uses the new
+ * values.
  * @returns whether the page can continue
  */
 export function continueSession(found: Session): boolean {
@@ -37,7 +38,7 @@ export function continueSession(found: Session): boolean {
     change({ session, hasEnded: true, replacedBy: found.member.email });
     return false;
   }
-  if (hasEnded || session?.csrfToken !== found.csrfToken) beginSession(found);
+  if (hasEnded || JSON.stringify(session) !== JSON.stringify(found)) beginSession(found);
   return true;
 }
 

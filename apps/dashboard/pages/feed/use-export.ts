@@ -1,5 +1,5 @@
 import { useRef, useState } from 'react';
-import { api } from '../../api/client.js';
+import { api, reportToSession } from '../../api/client.js';
 import type { ApiFilters } from './feed-filters.js';
 
 /** The format of an export. */
@@ -33,7 +33,9 @@ export function useExport(filters: ApiFilters) {
       save(blob, `mentions.${format}`);
       setProgress((before) => ({ ...before, status: 'done' }));
     } catch (error) {
-      setProgress((before) => (stop.signal.aborted ? BEGINNING : { ...before, status: 'failed', error }));
+      if (stop.signal.aborted) return setProgress(BEGINNING);
+      reportToSession(error);
+      setProgress((before) => ({ ...before, status: 'failed', error }));
     }
   };
   return { progress, start, cancel: () => running.current?.abort() };
