@@ -52,7 +52,9 @@ export class Llm {
   async ask<T>(reading: LlmReading<T>, items: readonly LlmItem[], endsAt: number): Promise<LlmAnswers<T>> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.askOnce(reading, items, endsAt);
+        const answers = await this.askOnce(reading, items, endsAt);
+        if (answers.failure) throw answers.failure;
+        return answers;
       } catch (error) {
         if (!(error instanceof LlmError && (error.isTemporary || error.kind === 'no_turn'))) throw error;
         const waitMs = retryWaitMs(error, tries);
@@ -66,8 +68,9 @@ export class Llm {
    * Asks a question about items, all in one request. If an item has no valid answer, and the model did not decline to
    * answer, shows the faults to the model once.
    * @param endsAt epoch ms: no request lasts longer
-   * @returns a value for each item; undefined if the answer about it stayed invalid, or if the model declined to answer
-   * @throws LlmError if the first or the second request gets no answer
+   * @returns a value for each item; undefined if the answer about it stayed invalid, or if the model declined to answer.
+   *   With `failure` if only the second request got no answer
+   * @throws LlmError if a request gets no answer, and there is no valid answer about any item
    * @throws what `SharedTurns.begin` throws
    */
   async askOnce<T>(
@@ -82,15 +85,22 @@ export class Llm {
     const read = this.read(first, reading, items.length);
     let { values } = read;
     let last = first;
+    let failure: LlmError | undefined;
     const open = values.flatMap((value, index) => (value === undefined ? [index + 1] : []));
     if (open.length > 0 && !first.isDeclined) {
       const faults = first.isCut ? ['it is cut off, because it is too long', ...read.faults] : read.faults;
-      last = await this.request([...messages, ...repair(first.text, faults, open)], schema, endsAt);
-      const again = this.read(last, reading, items.length, open);
-      values = values.map((value, index) => value ?? again.values[index]);
+      try {
+        last = await this.request([...messages, ...repair(first.text, faults, open)], schema, endsAt);
+        const again = this.read(last, reading, items.length, open);
+        values = values.map((value, index) => value ?? again.values[index]);
+      } catch (error) {
+        if (!(error instanceof LlmError) || open.length === items.length) throw error;
+        failure = error;
+      }
     }
     return {
       values,
+      ...(failure && { failure }),
       model: last.model,
       promptVersion: reading.prompt.version,
       durationMs: this.nowMs - startedAt,

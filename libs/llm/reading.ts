@@ -1,3 +1,5 @@
+import type { LlmError } from './llm-error.js';
+
 /** A question that the model answers for each item separately. */
 export interface LlmReading<T> {
   /** Name and version of the prompt. The version changes with every change of the texts or of the schema. */
@@ -16,9 +18,12 @@ export type Checked<T> = { value: T } | { fault: string };
 /** What the model sees of an item: short keys with texts. */
 export type LlmItem = Readonly<Record<string, string>>;
 
-/** The answers to one question about items; undefined for an item whose answer is invalid. */
+/** The answers to one question about items. */
 export interface LlmAnswers<T> {
+  /** Undefined for an item without a valid answer. */
   values: readonly (T | undefined)[];
+  /** Why the model could not be asked again about the items without a valid answer. */
+  failure?: LlmError;
   /** The name of the model, as the server returns it. */
   model: string;
   promptVersion: string;

@@ -177,15 +177,12 @@ async function askTogether<T>(
   });
   const endsAt = Math.min(...members.map(({ claimed }) => claimed.deadlineAt));
   try {
-    const { values, model, promptVersion, durationMs } = await llm.askOnce(reading, items, endsAt);
+    const { values, failure, model, promptVersion, durationMs } = await llm.askOnce(reading, items, endsAt);
     return members.map((member, index) => {
       const value = values[index];
-      return [
-        member,
-        value === undefined
-          ? { kind: 'none', why: 'the language model gave no valid answer' }
-          : { kind: 'answered', value, model, promptVersion, durationMs },
-      ];
+      if (value !== undefined) return [member, { kind: 'answered', value, model, promptVersion, durationMs }];
+      if (failure) return [member, failureOf(failure, member.claimed)];
+      return [member, { kind: 'none', why: 'the language model gave no valid answer' }];
     });
   } catch (error) {
     if (!(error instanceof LlmError)) throw error;
