@@ -71,6 +71,14 @@ it.each<[string, Respond]>([
   expect(await ask(respond)).toMatchObject({ text: '', isDeclined: false });
 });
 
+it.each([
+  ['<think>It says {"items": 1}.\n</think>\n\n{}', '\n\n{}'],
+  ['\n<think></think>{"a":"<think>x</think>"}', '{"a":"<think>x</think>"}'],
+  ['<think>the thoughts have no end {}', '<think>the thoughts have no end {}'],
+])('the chat client removes the thoughts before the answer in %j', async (content, text) => {
+  expect(await ask(json(completion({ content })))).toMatchObject({ text });
+});
+
 it('the chat client recognises answers that were cut off, and answers that the model declined', async () => {
   const cut = completion({ content: '{"it' });
   cut.choices[0]!.finish_reason = 'length';

@@ -21,6 +21,7 @@ export type ChatMessage = ChatCompletionMessageParam;
 
 /** The model's answer to one request. */
 export interface Completion {
+  /** Without the thoughts of a reasoning model. */
   text: string;
   /** The model stopped before the end of its answer, because of a limit of tokens. */
   isCut: boolean;
@@ -36,6 +37,8 @@ export interface Completion {
 const MAX_BYTES = 1024 * 1024;
 /** The library's own timeout is this much later, so that our deadline ends the request first. */
 const LATER_MS = 60_000;
+/** Some servers put the thoughts of a reasoning model before its answer. */
+const THOUGHTS = /^\s*<think>[\s\S]*?<\/think>/;
 const NO_CONTENT = new Set([101, 204, 205, 304]);
 /** Headers in which the library describes itself, this machine and the request. They are not sent. */
 const UNSENT = [
@@ -155,7 +158,7 @@ function completionOf(answer: unknown, asked: string): Completion {
   if (choice.message === undefined) throw new Error('no message');
   const { prompt_tokens: tokensIn, completion_tokens: tokensOut } = recordOf(usage);
   return {
-    text: typeof content === 'string' ? content : '',
+    text: typeof content === 'string' ? content.replace(THOUGHTS, '') : '',
     isCut: choice.finish_reason === 'length',
     isDeclined: choice.finish_reason === 'content_filter' || (typeof refusal === 'string' && refusal !== ''),
     model: typeof model === 'string' && model !== '' ? model.slice(0, 100).toWellFormed() : asked,
