@@ -39,3 +39,10 @@ it('a connection to a server without JetStream fails at once, says what to do, a
     return ((await body.json()) as { num_connections: number }).num_connections === 0;
   });
 });
+
+it('a connection with tls:// to a server without TLS fails, and sends no credentials', async () => {
+  const withTls = url.replace('nats://', 'tls://user:password@');
+  await expect(connectBus(withTls, 'spec', createLogger('spec', 'silent'))).rejects.toThrow(
+    "server does not support 'tls'",
+  );
+});

@@ -25,7 +25,7 @@ export interface Bus {
 /**
  * Connects, and creates missing streams unless `createsStreams` is false. Later, a lost connection is opened again without a limit of attempts.
  * @param url `nats://[user:password@]host:port`, several separated by commas; credentials once, or the same in each. A
- *   user without a password is a token.
+ *   user without a password is a token. With `tls://`, a server without TLS is refused before it gets the credentials
  * @param streamReplicas copies that the cluster keeps of each stream that this call creates
  * @throws Error if no server can be reached at the first attempt, the server has no JetStream, missing streams cannot be
  *   created, or streams are missing and `createsStreams` is false
@@ -86,8 +86,10 @@ function addressOf(text: string): ConnectionOptions {
     .split(',')
     .map((address) => new URL(address.includes('://') ? address : `nats://${address}`));
   const withUser = urls.find(({ username }) => username !== '');
-  const servers = urls.map(({ protocol, host }) => `${protocol}//${host}`);
-  if (!withUser) return { servers };
+  // The client ignores the scheme, and uses TLS only if the server or this option asks for it.
+  const tls = urls.some(({ protocol }) => protocol === 'tls:') ? {} : undefined;
+  const options = { servers: urls.map(({ host }) => host), tls };
+  if (!withUser) return options;
   const [user, pass] = [decodeURIComponent(withUser.username), decodeURIComponent(withUser.password)];
-  return pass === '' ? { servers, token: user } : { servers, user, pass };
+  return pass === '' ? { ...options, token: user } : { ...options, user, pass };
 }
