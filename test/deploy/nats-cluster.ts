@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,6 +24,8 @@ interface Server {
 export class NatsCluster {
   private readonly directory = mkdtempSync(join(tmpdir(), 'earshot-cluster-'));
   private readonly servers = new Map<string, Server>();
+  /** For example `nats-server: v2.12.3`. */
+  readonly version = execFileSync(findNatsServer() ?? '', ['--version'], { encoding: 'utf8' }).trim();
 
   constructor(private readonly compose: ComposeFile) {}
 
@@ -96,13 +98,13 @@ export class NatsCluster {
   }
 
   private configurationOf({ ports }: Server, storeDir: string): string {
-    const changes: [string, string][] = [
+    const changes: (readonly [string, string])[] = [
       ['listen: "0.0.0.0:4222"', `listen: "127.0.0.1:${ports.client}"`],
       ['http: "0.0.0.0:8222"', `http: "127.0.0.1:${ports.monitor}"`],
       ['listen: "0.0.0.0:6222"', `listen: "127.0.0.1:${ports.route}"`],
       ['store_dir: "/data"', `store_dir: "${storeDir}"`],
-      // Debian's nats-server 2.9 does not support this setting.
-      ['sync_interval: always', ''],
+      // A nats-server before 2.10 does not start with this setting.
+      ...(this.version.startsWith('nats-server: v2.9.') ? [['sync_interval: always', ''] as const] : []),
     ];
     let text = read('deploy/nats/nats.conf');
     for (const [from, to] of changes) {
