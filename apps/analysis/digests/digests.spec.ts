@@ -10,6 +10,7 @@ const DAY_MS = 24 * HOUR_MS;
 const ZONES = [
   ...['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Asia/Kathmandu'],
   ...['Australia/Lord_Howe', 'America/St_Johns', 'Pacific/Apia', 'Africa/Casablanca', 'America/Santiago'],
+  'Pacific/Chatham',
 ];
 
 /** Returns the wall clock of an instant. Does not use the library that the code under test uses. */
@@ -37,7 +38,7 @@ const zones = fc.constantFrom(...ZONES);
 const modes = fc.constantFrom(...DIGEST_MODES);
 
 describe('the time at which a digest is due', () => {
-  it('is a full hour, 09:00, or Monday 09:00 by the account’s wall clock, depending on the mode, in ten zones [digests.times]', () => {
+  it('is a full hour, 09:00, or Monday 09:00 by the account’s wall clock, depending on the mode, in eleven zones [digests.times]', () => {
     fc.assert(
       fc.property(modes, zones, instants, (mode, zone, after) => {
         const { weekday, hour, minute, second } = wallClock(nextDue(mode, zone, after), zone);
@@ -69,6 +70,17 @@ describe('the time at which a digest is due', () => {
       ),
     );
   });
+
+  it.each([
+    ['Australia/Lord_Howe', '2026-10-03T15:45:00Z', '2026-10-03T16:00:00.000Z'],
+    ['Pacific/Chatham', '2026-04-04T14:05:00Z', '2026-04-04T14:15:00.000Z'],
+    ['Pacific/Chatham', '2026-09-26T14:05:00Z', '2026-09-26T14:15:00.000Z'],
+  ])(
+    'is the next full hour in %s, also in an hour in which the clock changes, at %s [digests.times, digests.dst]',
+    (zone, after, due) => {
+      expect(new Date(nextDue('hourly', zone, Date.parse(after))).toISOString()).toBe(due);
+    },
+  );
 
   it.each([
     ['a day of 23 hours', '2026-03-29', 23],

@@ -45,6 +45,7 @@ export function lastDue(mode: DigestMode, timeZone: string, at: number): number 
   return due;
 }
 
+const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const LOOK_BACK_MS: Readonly<Record<DigestMode, number>> = {
@@ -55,11 +56,13 @@ const LOOK_BACK_MS: Readonly<Record<DigestMode, number>> = {
 };
 
 /**
- * Returns the next full hour in local time. In a time zone whose clock changes by 30 minutes, one hour after 10:00 can
- * be 10:30, so adding one hour is not enough.
+ * Returns the next full hour in local time. In a time zone whose clock changes by 30 minutes, one hour after 01:00 can
+ * be 02:30, so adding one hour is not enough. The computation begins at `local`, not at the full hour before it: the
+ * clock can have changed since then.
  */
 function nextFullHour(local: DateTime): DateTime {
-  let next = local.startOf('hour').plus({ hours: 1 });
-  while (next.minute !== 0) next = next.plus({ minutes: 60 - next.minute });
+  let next = local;
+  do next = next.plus({ milliseconds: HOUR_MS - ((next.toMillis() + next.offset * MINUTE_MS) % HOUR_MS) });
+  while (next.minute !== 0);
   return next;
 }
