@@ -137,6 +137,12 @@ describe('an answer', () => {
     expect(readAnswers(text, 1, reading.check).values).toEqual(['a']);
   });
 
+  it('is read in one pass if it is a Markdown block with many line ends', () => {
+    expect(readAnswers(`\`\`\`json\n${'\n'.repeat(500_000)}`, 1, reading.check).faults).toEqual([
+      'it is not JSON',
+    ]);
+  });
+
   it('contains no half of an emoji, so that the webhook and the mention show the same text', () => {
     const text = String.raw`{"items": [{"n": 1, "answer": "half \ud83d, whole \ud83d\ude00"}]}`;
     expect(readAnswers(text, 1, reading.check).values).toEqual(['half \ufffd, whole 😀']);

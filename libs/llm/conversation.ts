@@ -128,14 +128,21 @@ export function readAnswers<T>(
 function entriesOf(text: string): unknown[] | string {
   let parsed: unknown;
   try {
-    // Some models put JSON into a Markdown block although they were asked for JSON alone.
-    parsed = JSON.parse(text.replace(/^\s*```(?:json)?\s*\n([\s\S]*)\n\s*```\s*$/, '$1'), wellFormed);
+    parsed = JSON.parse(withoutBlock(text.trim()), wellFormed);
   } catch {
     return 'it is not JSON';
   }
   const items =
     typeof parsed === 'object' && parsed !== null ? (parsed as { items?: unknown }).items : undefined;
   return Array.isArray(items) ? items : 'it has no list "items"';
+}
+
+/**
+ * Some models put JSON into a Markdown block although they were asked for JSON alone. Some fill such a block with a
+ * million line ends, with which a regular expression for the whole block would take days.
+ */
+function withoutBlock(text: string): string {
+  return text.startsWith('```') && text.endsWith('```') ? text.slice(3, -3).replace(/^json/, '') : text;
 }
 
 /**
