@@ -34,6 +34,11 @@ describe('HTML as text', () => {
     expect(htmlToText(`${'<div>'.repeat(100_000)}x`)).toBe('');
   });
 
+  it('is converted in one pass if it has a long run of spaces inside a line', () => {
+    const text = `a${'\u00a0'.repeat(5_000_000)}b`;
+    expect(htmlToText(text)).toBe(text);
+  });
+
   it('adds the addresses of links on request', () => {
     const html =
       '<a href="https://x.example/y">the page</a>, <a href="/r/z">r/z</a>, <a href="http://q.example">http://q.example</a>';

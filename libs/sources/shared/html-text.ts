@@ -28,10 +28,14 @@ const withAllLinks = converter(true);
 export function htmlToText(html: string, { addresses = false } = {}): string {
   const convert = addresses ? withAllLinks : withShownLinks;
   const text = /[<&]/.test(html) ? convert(html.slice(0, MAX_INPUT_LENGTH)) : html;
-  return cleanText(text)
-    .replace(/[ \t\u00a0]+$/gm, '')
-    .replace(/\n{3,}/g, '\n\n')
-    .trim();
+  return (
+    cleanText(text)
+      // A match begins only at the first space of a run. Otherwise the time would grow with the square of the length of
+      // the run.
+      .replace(/(?<![ \t\u00a0])[ \t\u00a0]+$/gm, '')
+      .replace(/\n{3,}/g, '\n\n')
+      .trim()
+  );
 }
 
 /** Converts HTML to one line of text, for titles, names and categories. */
