@@ -8,23 +8,26 @@ export function unescaped(text: string): string {
 }
 
 /**
- * Converts offsets in the escaped text, counted in code points, to offsets in the unescaped text. An offset inside an
- * escape becomes the end of its character.
+ * Returns a function that converts offsets in the escaped text, counted in code points, to offsets in the unescaped
+ * text. An offset inside an escape becomes the end of its character.
  */
-export function unescapedOffsets(text: string, offsets: readonly number[]): number[] {
-  const escapes = [...text.matchAll(ESCAPE)].map((found) => ({
-    start: lengthOf(text.slice(0, found.index)),
-    length: lengthOf(found[0]),
-    kept: lengthOf(characterOf(found[0])),
-  }));
-  return offsets.map((offset) => {
+export function unescapedOffsetsIn(text: string): (offset: number) => number {
+  let [start, end] = [0, 0];
+  const escapes = [...text.matchAll(ESCAPE)].map(({ index, 0: escape }) => {
+    start += lengthOf(text.slice(end, index));
+    end = index + escape.length;
+    const found = { start, length: escape.length, kept: lengthOf(characterOf(escape)) };
+    start += escape.length;
+    return found;
+  });
+  return (offset) => {
     let shift = 0;
-    for (const { start, length, kept } of escapes) {
-      if (start >= offset) break;
-      shift += Math.min(length - kept, offset - start - kept);
+    for (const { start: from, length, kept } of escapes) {
+      if (from >= offset) break;
+      shift += Math.min(length - kept, offset - from - kept);
     }
     return offset - shift;
-  });
+  };
 }
 
 function characterOf(escape: string): string {

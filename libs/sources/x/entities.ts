@@ -1,4 +1,4 @@
-import { unescapedOffsets } from '../shared/escaped-text.js';
+import { unescapedOffsetsIn } from '../shared/escaped-text.js';
 import { listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import type { Includes } from './includes.js';
 import { linksOf } from './links.js';
@@ -19,11 +19,11 @@ export type Entities = {
  * @param written the tweet's text as X sent it (escaped), because X counts offsets in this text
  */
 export function entitiesOf(entities: JsonRecord | undefined, written: string, includes: Includes): Entities {
+  const unescapedOffset = unescapedOffsetsIn(written);
   const place = (entity: JsonRecord): Place => {
     const [start, end] = [numberOf(entity['start']), numberOf(entity['end'])];
     if (start === undefined || end === undefined) return { start: null, end: null };
-    const [from = start, to = end] = unescapedOffsets(written, [start, end]);
-    return { start: from, end: to };
+    return { start: unescapedOffset(start), end: unescapedOffset(end) };
   };
   const tags = (value: unknown) =>
     named(value, 'tag').map(({ name, entity }) => ({ text: name, ...place(entity) }));

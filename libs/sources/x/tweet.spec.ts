@@ -147,6 +147,19 @@ describe('tweets of X', () => {
     expect([...String(body['text'])].slice(5, 12).join('')).toBe('@GraceH');
   });
 
+  it('are read in one pass if a long text has many escapes and hashtags', () => {
+    const text = `${'&amp;'.repeat(10_000)} ${'#lamp '.repeat(500)}`;
+    const hashtags = Array.from({ length: 500 }, (_, n) => ({
+      tag: 'lamp',
+      start: 50_001 + 6 * n,
+      end: 50_006 + 6 * n,
+    }));
+    const body = bodyOf({ note_tweet: { text, entities: { hashtags } } });
+    expect(body['entities']).toMatchObject({
+      hashtags: expect.arrayContaining([{ text: 'lamp', start: 10_001, end: 10_006 }]) as unknown,
+    });
+  });
+
   it('contain the complete text with its entities, if the text is long', () => {
     const note_tweet = {
       text: `${'A long text. '.repeat(30)}&amp; https://t.co/bbbbbbbbb2`,

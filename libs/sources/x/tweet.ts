@@ -1,4 +1,4 @@
-import { unescaped, unescapedOffsets } from '../shared/escaped-text.js';
+import { unescaped, unescapedOffsetsIn } from '../shared/escaped-text.js';
 import { isoOfText, listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import { mediaOf, pollOf, type Media, type Poll } from './attachments.js';
 import { entitiesOf, type Entities } from './entities.js';
@@ -162,7 +162,7 @@ function repliedTo(tweet: JsonRecord, references: ReadonlyMap<string, string>, i
 
 function displayRangeOf(tweet: JsonRecord, written: string): number[] | null {
   const range = (listOf(tweet['display_text_range']) ?? []).flatMap((offset) => numberOf(offset) ?? []);
-  return range.length === 2 ? unescapedOffsets(written, range) : null;
+  return range.length === 2 ? range.map(unescapedOffsetsIn(written)) : null;
 }
 
 function editControlOf(tweet: JsonRecord): EditControl | null {
