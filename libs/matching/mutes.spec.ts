@@ -1,3 +1,4 @@
+import { Folder } from './fold.js';
 import { applyMutes, effectiveMute, foldHandle, vipOf } from './index.js';
 import type { Candidate, MuteRule } from './index.js';
 
@@ -61,6 +62,17 @@ describe('mutes', () => {
     expect(verdicts.map(({ outcome }) => outcome)).toEqual(['other_source', 'passed', 'muted', 'muted']);
     expect(hit).toEqual({ value: 'acme', target: 'text', source: 'reddit', match: 'word', outcome: 'muted' });
     expect(applyMutes([], candidate)).toEqual({ hit: undefined, verdicts: [] });
+  });
+
+  it('read a long text at most twice, no matter how many mutes there are', () => {
+    const text = 'Acme pays well. '.repeat(4_000);
+    const kinds = [{}, { match: 'contains' }, { match: 'exact' }, { target: 'body' }];
+    const mutes = Array.from({ length: 50 }, (_, n) => ({ value: `mute ${n}`, ...kinds[n % 4] }));
+    const fold = jest.spyOn(Folder.prototype, 'fold');
+    expect(applyMutes(mutes, { ...candidate, text }).hit).toBeUndefined();
+    const times = fold.mock.calls.filter(([folded]) => folded === text).length;
+    fold.mockRestore();
+    expect(times).toBe(2);
   });
 
   it('take their values literally', () => {

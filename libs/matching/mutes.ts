@@ -1,5 +1,5 @@
 import { foldHandle } from './handles.js';
-import { compile } from './matcher.js';
+import { compile, type FoundTerm, type Matcher, type SearchTerms } from './matcher.js';
 import { foldTerm } from './term.js';
 
 /** The fields that mutes and VIPs use. An `Item` of a check has them. */
@@ -59,69 +59,89 @@ export function applyMutes(
   mutes: readonly MuteRule[],
   candidate: Candidate,
 ): { hit: MuteVerdict | undefined; verdicts: MuteVerdict[] } {
-  const verdicts = compiledOf(mutes).map(({ rule, hits }): MuteVerdict => {
+  const { all, matcher } = compiledOf(mutes);
+  const texts = readTexts(matcher, candidate);
+  const verdicts = all.map(({ rule, hits }): MuteVerdict => {
     if (rule.source !== null && rule.source !== candidate.source) return { ...rule, outcome: 'other_source' };
-    return { ...rule, outcome: hits(candidate) ? 'muted' : 'passed' };
+    return { ...rule, outcome: hits(candidate, texts) ? 'muted' : 'passed' };
   });
   return { hit: verdicts.find(({ outcome }) => outcome === 'muted'), verdicts };
 }
 
-interface CompiledMute {
-  rule: EffectiveMute;
-  hits(candidate: Candidate): boolean;
+/** The title and the text of a candidate, read once for all mutes: a text can be long. */
+interface ReadTexts {
+  /** The terms that were found, by the key of their search. */
+  found: ReadonlyMap<string, readonly FoundTerm[]>;
+  /** Returns the folded field. */
+  folded(field: 'title' | 'text'): string;
 }
 
-// Many items are compared with the same array of mutes, which is never changed in place. So an array is compiled once.
-const compiled = new WeakMap<readonly MuteRule[], CompiledMute[]>();
-
-function compiledOf(mutes: readonly MuteRule[]): CompiledMute[] {
-  let known = compiled.get(mutes);
-  if (!known) compiled.set(mutes, (known = mutes.map((mute) => compileMute(effectiveMute(mute)))));
-  return known;
-}
-
-function compileMute(rule: EffectiveMute): CompiledMute {
-  const comparesNames = rule.target === 'author' || rule.target === 'community';
-  const value = comparesNames ? foldHandle(rule.value) : foldTerm(rule.value);
-  // A value without visible characters would be found everywhere.
-  if (value === '') return { rule, hits: () => false };
-  if (rule.match === 'exact') {
-    const fold = comparesNames ? foldHandle : foldTerm;
-    return {
-      rule,
-      hits: (candidate) => fieldsOf(rule.target, candidate).some((field) => fold(field) === value),
-    };
-  }
-  if (rule.match === 'contains' && comparesNames) {
-    return {
-      rule,
-      hits: (candidate) =>
-        fieldsOf(rule.target, candidate).some((field) => foldHandle(field).includes(value)),
-    };
-  }
-  const matcher = compile([{ key: '', mode: rule.match, terms: [value] }]);
-  // With the @, `acme.example` is read as a name and not as an address.
-  const read = comparesNames ? (name: string) => `@${foldHandle(name)}` : (text: string) => text;
+function readTexts(matcher: Matcher | undefined, { title, text }: Candidate): ReadTexts {
+  const folded: { title?: string; text?: string } = {};
   return {
-    rule,
-    hits: (candidate) =>
-      fieldsOf(rule.target, candidate).some(
-        (field) => matcher.match({ title: '', text: read(field) }).length > 0,
-      ),
+    found: new Map(matcher?.match({ title, text }).map(({ key, matches }) => [key, matches])),
+    folded: (field) => (folded[field] ??= foldTerm(field === 'title' ? title : text)),
   };
 }
 
-function fieldsOf(target: MuteTarget, { title, text, author, community }: Candidate): string[] {
-  switch (target) {
-    case 'text':
-      return [title, text];
-    case 'title':
-      return [title];
-    case 'body':
-      return [text];
-    case 'author':
-      return author === undefined ? [] : [author];
-    case 'community':
-      return community === undefined ? [] : [community];
+interface CompiledMute {
+  rule: EffectiveMute;
+  hits(candidate: Candidate, texts: ReadTexts): boolean;
+  /** The search of the title and the text that `hits` needs. */
+  search?: SearchTerms;
+}
+
+interface CompiledMutes {
+  all: CompiledMute[];
+  /** Makes the searches of all mutes together. */
+  matcher: Matcher | undefined;
+}
+
+// Many items are compared with the same array of mutes, which is never changed in place. So an array is compiled once.
+const compiled = new WeakMap<readonly MuteRule[], CompiledMutes>();
+
+function compiledOf(mutes: readonly MuteRule[]): CompiledMutes {
+  let known = compiled.get(mutes);
+  if (!known) {
+    const all = mutes.map((mute, n) => compileMute(effectiveMute(mute), String(n)));
+    const searches = all.flatMap(({ search }) => search ?? []);
+    compiled.set(mutes, (known = { all, matcher: searches.length > 0 ? compile(searches) : undefined }));
   }
+  return known;
+}
+
+function compileMute(rule: EffectiveMute, key: string): CompiledMute {
+  const { target, match } = rule;
+  if (target === 'author' || target === 'community') return { rule, hits: nameTest(rule, target) };
+  const value = foldTerm(rule.value);
+  // A value without visible characters would be found everywhere.
+  if (value === '') return { rule, hits: () => false };
+  const fields = FIELDS_OF[target];
+  if (match === 'exact')
+    return { rule, hits: (_, { folded }) => fields.some((field) => folded(field) === value) };
+  return {
+    rule,
+    hits: (_, { found }) => found.get(key)?.some(({ field }) => fields.includes(field)) === true,
+    search: { key, mode: match, terms: [value] },
+  };
+}
+
+const FIELDS_OF: Readonly<Record<'text' | 'title' | 'body', readonly ('title' | 'text')[]>> = {
+  text: ['title', 'text'],
+  title: ['title'],
+  body: ['text'],
+};
+
+function nameTest(rule: EffectiveMute, target: 'author' | 'community'): (candidate: Candidate) => boolean {
+  const value = foldHandle(rule.value);
+  if (value === '') return () => false;
+  const hasName = (test: (name: string) => boolean) => (candidate: Candidate) => {
+    const name = candidate[target];
+    return name !== undefined && test(name);
+  };
+  if (rule.match === 'exact') return hasName((name) => foldHandle(name) === value);
+  if (rule.match === 'contains') return hasName((name) => foldHandle(name).includes(value));
+  const matcher = compile([{ key: '', mode: 'word', terms: [value] }]);
+  // With the @, `acme.example` is read as a name and not as an address.
+  return hasName((name) => matcher.match({ title: '', text: `@${foldHandle(name)}` }).length > 0);
 }
