@@ -34,6 +34,12 @@ describe('HTML as text', () => {
     expect(htmlToText(`${'<div>'.repeat(100_000)}x`)).toBe('');
   });
 
+  it('is cut off after 10,000 tags, because many open tags would block the process', () => {
+    expect(htmlToText('<b>a</b>'.repeat(20_000))).toBe('a'.repeat(5_000));
+    expect(htmlToText(`${'<b>a</b>'.repeat(5_000)}&amp;`)).toBe(`${'a'.repeat(5_000)}&`);
+    expect(htmlToText(`${'<h1>a'.repeat(200)}${'<h1>'.repeat(50_000)}`)).not.toBe('');
+  });
+
   it('is converted in one pass if it has a long run of spaces inside a line', () => {
     const text = `a${'\u00a0'.repeat(5_000_000)}b`;
     expect(htmlToText(text)).toBe(text);

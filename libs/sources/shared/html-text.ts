@@ -1,10 +1,11 @@
 import { compile, type FormatCallback } from 'html-to-text';
 import { cleanText } from './shape.js';
 
-// Very deep nesting would cause a stack overflow, and very long HTML would block the process. Real posts and feed
-// entries stay below these limits; the rest is cut off.
+// Very deep nesting would cause a stack overflow, and very long HTML would block the process. For open tags, the time
+// grows with the square of their number. Real posts and feed entries stay below these limits; the rest is cut off.
 const MAX_DEPTH = 200;
 const MAX_INPUT_LENGTH = 250_000;
+const MAX_TAGS = 10_000;
 
 const PLAIN_HEADINGS = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({
   selector,
@@ -27,7 +28,7 @@ const withAllLinks = converter(true);
  */
 export function htmlToText(html: string, { addresses = false } = {}): string {
   const convert = addresses ? withAllLinks : withShownLinks;
-  const text = /[<&]/.test(html) ? convert(html.slice(0, MAX_INPUT_LENGTH)) : html;
+  const text = /[<&]/.test(html) ? convert(beginningOf(html)) : html;
   return (
     cleanText(text)
       // A match begins only at the first space of a run. Otherwise the time would grow with the square of the length of
@@ -36,6 +37,15 @@ export function htmlToText(html: string, { addresses = false } = {}): string {
       .replace(/\n{3,}/g, '\n\n')
       .trim()
   );
+}
+
+function beginningOf(html: string): string {
+  let end = -1;
+  for (let tags = 0; tags <= MAX_TAGS; tags += 1) {
+    end = html.indexOf('<', end + 1);
+    if (end < 0 || end >= MAX_INPUT_LENGTH) return html.slice(0, MAX_INPUT_LENGTH);
+  }
+  return html.slice(0, end);
 }
 
 /** Converts HTML to one line of text, for titles, names and categories. */
