@@ -1,5 +1,5 @@
 import type { Followed, ListingChange, ChangeKind, History } from './history.js';
-import { MAX_SIGHTINGS, dayOf, pruned } from './prune-history.js';
+import { KEPT_MS, MAX_SIGHTINGS, dayOf, pruned } from './prune-history.js';
 import type { Listing } from './parse.js';
 import { compare, type KnownList, type Places } from './places.js';
 import { isPriceChange, type Money } from './price.js';
@@ -122,7 +122,8 @@ class Follower {
     };
     if (known?.gone)
       return this.recordChange({ ...fresh, listed: known.listed + 1, unplaced: false }, 'created');
-    if (this.isNew(listing)) return this.recordChange({ ...fresh, unplaced: false }, 'created');
+    if (this.isNew(listing))
+      return this.recordChange({ ...fresh, listed: this.appearanceOf(listing), unplaced: false }, 'created');
     if (known) return this.recordKnown({ ...known, unplaced: !placed }, listing);
     this.recordSighting(fresh);
   }
@@ -156,6 +157,16 @@ class Follower {
     }
     // A promoted listing can appear anywhere, so only the time of its photo can show that the listing is new.
     return Date.parse(photoUploadedAt ?? '') > this.before.scannedAt - PHOTO_LEAD_MS;
+  }
+
+  /**
+   * Returns the number of the appearance of a new listing. The listing can have appeared before, and watches remember
+   * its earlier ids for longer than the history does. Then its photo is older than the history, so that the number, and
+   * with it the id, is another one than before.
+   */
+  private appearanceOf({ photoUploadedAt }: Listing): number {
+    const photoAgeMs = this.now - Date.parse(photoUploadedAt ?? '');
+    return photoAgeMs > 0 ? 1 + Math.floor(photoAgeMs / KEPT_MS) : 1;
   }
 
   /**

@@ -191,4 +191,21 @@ describe('the stored state of a search of Vinted', () => {
     await expect(read(10, 0, { http: failing.http })).rejects.toMatchObject({ kind: 'server_error' });
     expect(site.state).toEqual(before);
   });
+
+  it('is reported with other ids if it returns after 40 days, because watches remember the first ids for longer', async () => {
+    const day = 24 * 60;
+    const { site, read } = search(3, 2, 1);
+    await read(0);
+    site.page = { status: 404, body: '<html>Gone</html>' };
+    site.entries.splice(1, 1);
+    expect(news(await read(day, 0))).toEqual([`listing.delisted ${vinted(2)}:delisted:1`]);
+    for (let n = 2; n <= 40; n += 1) await read(n * day, (n - 1) * day);
+    site.entries.unshift(catalogItem(2));
+    expect(news(await read(41 * day, 40 * day))).toEqual([`listing.created ${vinted(2)}:listed:2`]);
+    site.entries.shift();
+    expect(news(await read(42 * day, 41 * day))).toEqual([
+      `listing.delisted ${vinted(2)}:delisted:2`,
+      `listing.created ${vinted(2)}:listed:2`,
+    ]);
+  });
 });

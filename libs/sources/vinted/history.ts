@@ -22,7 +22,10 @@ export interface Followed {
   listing: Listing;
   firstSeenAt: number;
   lastSeenAt: number;
-  /** Number of times that the listing appeared, and number of its price changes. */
+  /**
+   * Number of times that the listing appeared, or a higher number if it can have appeared before the history begins; and
+   * number of its price changes.
+   */
   listed: number;
   priceChanges: number;
   /** Number of consecutive scans that read past the listing's place in the list without finding the listing. */
@@ -52,7 +55,7 @@ export interface Sighting {
 export interface ListingChange {
   kind: ChangeKind;
   at: number;
-  /** From 1: the number of a price change, or else how many times the listing has appeared so far. */
+  /** From 1: the number of a price change, or else of the appearance (see `Followed.listed`). */
   n: number;
   price: Money;
   previous?: Money | undefined;

@@ -2,10 +2,10 @@ import type { Followed, History } from './history.js';
 
 const DAY_MS = 86_400_000;
 /**
- * Changes are kept for this time. If a watch was not read for a longer time, `missedUntil` shows that its changes can
+ * Changes, and listings that are gone, are kept for this time. If a watch was not read for a longer time, `missedUntil` shows that its changes can
  * be missing.
  */
-const KEPT_MS = 31 * DAY_MS;
+export const KEPT_MS = 31 * DAY_MS;
 /**
  * Maximum number of listings in the history. One read returns fewer listings (30 pages of 96), so current listings are
  * never removed.
