@@ -37,6 +37,18 @@ describe('the period that a check covers', () => {
     expect(period({ baseline: true, windowFrom: '', source: 'rss' })).toEqual([60, 60]);
   });
 
+  it('begins at the oldest item of the kind or term whose items go back least, because each can have its own list [alerts.first-scan, alerts.blind]', () => {
+    const item = (kind: string, minutes: number, ...terms: string[]) => ({
+      item: { itemId: `${kind} ${minutes}`, kind, publishedAt: at(minutes) },
+      matches: terms.map((term) => ({ term, field: 'text' })),
+    });
+    const kinds = [item('post', 40), item('post', -9_000), item('comment', 50), item('comment', -90)];
+    expect(period({ baseline: true, windowFrom: '', items: kinds })).toEqual([-90, 60]);
+    const terms = [item('post', 40, 'a'), item('post', 20, 'a', 'b'), item('post', -9_000, 'b')];
+    expect(period({ baseline: true, windowFrom: '', items: terms })).toEqual([20, 60]);
+    expect(period({ gap: true, items: [item('post', 5), item('comment', 45)] })).toEqual([45, 60]);
+  });
+
   it('makes a window known if at most five minutes of the window are not covered', () => {
     const window = { from: START, to: START + HOUR_MS };
     const covered = (...minutes: [number, number][]) =>

@@ -15,7 +15,7 @@ const WITHOUT_HISTORY: ReadonlySet<string> = new Set(['rss', 'ai_answers', 'vint
 /**
  * Returns the period whose items a check (or one part of it) has read completely. The period is the check's window.
  * After a gap, and in a watch's first check, the period begins at the oldest item of the check (after a gap: the oldest
- * inside the window), because lists are read from the newest item to the oldest. If the oldest item is not known, the
+ * inside the window; see `oldestOf` for several lists), because lists are read from the newest item to the oldest. If the oldest item is not known, the
  * period is empty. It is also empty if the window of a later check has no start.
  * @param whole reads the message with its items; called only after a gap and for a first check
  * @returns undefined for a failed check and for a check whose window has no end: they cover nothing
@@ -29,10 +29,23 @@ export function coveredBy(period: CheckPeriod, whole: () => Check): Covered | un
   return { from: period.gap ? oldestOf(whole(), from, to) : Math.min(from, to), to };
 }
 
+/**
+ * Returns the time from which on all lists were read. A source can have separate lists of posts and of comments, and a
+ * separate list for each term. The lists are not known here, so the items are divided by kind and term. Of these groups,
+ * the group whose oldest item is newest decides.
+ */
 function oldestOf({ source, rememberedItemIds, items }: Check, min: number, latest: number): number {
   // `items` does not contain remembered items, for example items over the limit of one check. If there are any, the
   // oldest item that was read is not known.
   if (rememberedItemIds.length > 0 || WITHOUT_HISTORY.has(source)) return latest;
-  const dates = items.flatMap(({ item }) => (item?.publishedAt ? [Date.parse(item.publishedAt)] : []));
-  return dates.reduce((first, date) => (date >= min && date < first ? date : first), latest);
+  const oldest = new Map<string, number>();
+  for (const { item, matches } of items) {
+    const date = Date.parse(item?.publishedAt ?? '');
+    if (!(date >= min && date < latest)) continue;
+    for (const term of new Set(['', ...matches.map((match) => match.term)])) {
+      const group = `${item?.kind} ${term}`;
+      oldest.set(group, Math.min(oldest.get(group) ?? latest, date));
+    }
+  }
+  return oldest.size > 0 ? Math.max(...oldest.values()) : latest;
 }
