@@ -1,4 +1,4 @@
-import { parseFeedDate } from './dates.js';
+import { parseDateForId, parseFeedDate } from './dates.js';
 
 describe('dates of feeds', () => {
   it.each([
@@ -38,11 +38,19 @@ describe('dates of feeds', () => {
     'Wed, 04 Mar 2026 12:00:00 XYZ',
     '0000-00-00T00:00:00Z',
     '0001-01-01T00:00:00Z',
+    'Thu, 01 Jan 1970 00:00:00 GMT',
+    '1970-01-01T01:00:00+01:00',
+    '1970-01-01T00:00:00-12:00',
     '2026-13-01',
     '2026-03-32',
     '2026-03-04T25:00:00Z',
     '9999-12-31T00:00:00Z',
   ])('are not read from the text "%s"', (text) => {
     expect(parseFeedDate(text)).toBeUndefined();
+  });
+
+  it('are read for ids also if the date is the start of Unix time, so that ids do not change', () => {
+    expect(parseDateForId('Thu, 01 Jan 1970 00:00:00 GMT')).toBe('1970-01-01T00:00:00.000Z');
+    expect(parseDateForId('2026-03')).toBe('2026-03-01T00:00:00.000Z');
   });
 });

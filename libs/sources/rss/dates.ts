@@ -31,6 +31,8 @@ const ZONES: Readonly<Record<string, number>> = {
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const FIRST_YEAR = 1970;
 const LAST_YEAR = 2100;
+// Publishing software writes the first day of Unix time, in any time zone, if it knows no date.
+const FIRST_KNOWN = '1970-01-02';
 
 // 2026-03-04T12:00:00.5+01:00, 2026-03-04 12:00, 2026-03-04
 const ISO =
@@ -45,9 +47,23 @@ const MONTH_FIRST =
 /**
  * Converts a date of a feed to ISO 8601 in UTC. A date without a time zone counts as UTC. Returns undefined if the date
  * cannot be read, if it does not state the day (new articles would count as old if the first day of the month was
- * assumed), or if its year is not from 1970 to 2100.
+ * assumed), if it is the 1st of January 1970 or earlier (new articles would count as old), or if its year is later than
+ * 2100.
  */
 export function parseFeedDate(text: string): string | undefined {
+  const date = readDate(text);
+  return date !== undefined && date < FIRST_KNOWN ? undefined : date;
+}
+
+/**
+ * Reads a date like `parseFeedDate`, but also the 1st of January 1970. A date that states only the month counts as the
+ * first day of this month. Only for ids of articles, so that they differ by month, and do not change.
+ */
+export function parseDateForId(text: string): string | undefined {
+  return readDate(text.trim().replace(/^(\d{4}-\d\d)(?=$|[T\s])/i, '$1-01'));
+}
+
+function readDate(text: string): string | undefined {
   const date = text.replace(/\s+/g, ' ').trim();
   const iso = ISO.exec(date);
   if (iso) {
@@ -65,14 +81,6 @@ export function parseFeedDate(text: string): string | undefined {
     return isoOf([year, monthOf(month), day, hour, minute, second], zone);
   }
   return undefined;
-}
-
-/**
- * Like `parseFeedDate`, but reads a date that states only the month as the first day of this month. Only for ids of
- * articles, so that they differ by month, and do not change.
- */
-export function parseDateForId(text: string): string | undefined {
-  return parseFeedDate(text.trim().replace(/^(\d{4}-\d\d)(?=$|[T\s])/i, '$1-01'));
 }
 
 type Field = string | number | undefined;
