@@ -11,6 +11,7 @@ const ZONES = [
   ...['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Asia/Kathmandu'],
   ...['Australia/Lord_Howe', 'America/St_Johns', 'Pacific/Apia', 'Africa/Casablanca', 'America/Santiago'],
   'Pacific/Chatham',
+  'America/Nuuk',
 ];
 
 /** Returns the wall clock of an instant. Does not use the library that the code under test uses. */
@@ -38,7 +39,7 @@ const zones = fc.constantFrom(...ZONES);
 const modes = fc.constantFrom(...DIGEST_MODES);
 
 describe('the time at which a digest is due', () => {
-  it('is a full hour, 09:00, or Monday 09:00 by the account’s wall clock, depending on the mode, in eleven zones [digests.times]', () => {
+  it('is a full hour, 09:00, or Monday 09:00 by the account’s wall clock, depending on the mode, in twelve zones [digests.times]', () => {
     fc.assert(
       fc.property(modes, zones, instants, (mode, zone, after) => {
         const { weekday, hour, minute, second } = wallClock(nextDue(mode, zone, after), zone);
@@ -81,6 +82,11 @@ describe('the time at which a digest is due', () => {
       expect(new Date(nextDue('hourly', zone, Date.parse(after))).toISOString()).toBe(due);
     },
   );
+
+  it('is not a day late in Greenland, whose clock skips the last hour before midnight on the next day [digests.times, digests.dst]', () => {
+    const after = Date.parse('2026-03-27T23:30:00-02:00');
+    expect(nextDue('daily', 'America/Nuuk', after)).toBe(Date.parse('2026-03-28T09:00:00-02:00'));
+  });
 
   it.each([
     ['a day of 23 hours', '2026-03-29', 23],

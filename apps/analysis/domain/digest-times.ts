@@ -30,10 +30,13 @@ function computeDue(mode: DigestMode, timeZone: string, after: number): number {
   const local = DateTime.fromMillis(after, { zone: timeZone });
   if (mode === 'hourly') return nextFullHour(local).toMillis();
   const days = mode === 'weekly_report' ? 7 : 1;
-  const start = days === 7 ? local.minus({ days: (local.weekday - MONDAY + 7) % 7 }) : local;
+  // Days are added to the hour of the digest, not to `local`: on another day, the clock possibly skips the time of
+  // `local`, and a time that is moved out of an hour before midnight is on the next day.
+  const today = local.set({ hour: DIGEST_HOUR, minute: 0, second: 0, millisecond: 0 });
+  const start = days === 7 ? today.minus({ days: (local.weekday - MONDAY + 7) % 7 }) : today;
   for (let ahead = 0; ; ahead += days) {
-    const due = start.plus({ days: ahead }).set({ hour: DIGEST_HOUR, minute: 0, second: 0, millisecond: 0 });
-    if (due.toMillis() > after) return due.toMillis();
+    const due = start.plus({ days: ahead }).toMillis();
+    if (due > after) return due;
   }
 }
 
