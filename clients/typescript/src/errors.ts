@@ -15,7 +15,7 @@ type AnyError =
   | Schemas['InternalError']
   | Schemas['Unavailable'];
 
-/** The codes of the API. `UNKNOWN`: the response is not an error of the API, for example because a proxy answered. */
+/** The codes of the API. `UNKNOWN`: the response is not from the API, for example because a proxy answered. */
 export type ErrorCode = AnyError['code'] | 'UNKNOWN';
 
 /**
@@ -71,7 +71,7 @@ export class EarshotConnectionError extends Error {
 
 const MAX_MESSAGE_LENGTH = 300;
 
-/** Returns the error that a response describes whose status is not 2xx. */
+/** Returns the error that a response describes whose status is not 2xx, or that is a web page. */
 export async function errorOf(response: Response): Promise<EarshotError> {
   const text = await response.text().catch(() => '');
   const body = parsed(text);
@@ -82,6 +82,12 @@ export async function errorOf(response: Response): Promise<EarshotError> {
   };
   if (typeof body?.error === 'string')
     return new EarshotError(body.error, { ...shared, code: body.code ?? 'UNKNOWN', details: body.details });
+  const location = response.headers.get('location');
+  // In a browser, a redirect has no status and no headers.
+  if (response.type === 'opaqueredirect' || location !== null) {
+    const message = `the server redirects to ${location ?? 'another address'}; the client does not follow redirects: correct baseUrl`;
+    return new EarshotError(message, { ...shared, code: 'UNKNOWN' });
+  }
   const message = text.trim().slice(0, MAX_MESSAGE_LENGTH) || response.statusText || 'no message';
   return new EarshotError(`HTTP ${response.status}: ${message}`, { ...shared, code: 'UNKNOWN' });
 }

@@ -47,8 +47,9 @@ export class Http {
 
   /**
    * Sends a call, and reads the response if its status is 2xx.
-   * @throws EarshotError if the API refuses the request or fails, EarshotConnectionError if no complete response
-   * arrives, TypeError if a path parameter is missing, the reason of `call.signal` if this signal is aborted
+   * @throws EarshotError if the API refuses the request or fails, or if another server answers,
+   * EarshotConnectionError if no complete response arrives, TypeError if a path parameter is missing,
+   * the reason of `call.signal` if this signal is aborted
    */
   async send<T>(call: HttpCall, read: (response: Response) => Promise<T> | T): Promise<T> {
     const isRead = call.method === 'GET';
@@ -63,7 +64,14 @@ export class Http {
     const body = call.body === undefined ? null : JSON.stringify(call.body);
     const url = this.options.baseUrl.replace(/\/+$/, '') + addressOf(call);
     const { retries = 3, longestRetryAfterSeconds = 60 } = this.options;
-    const init = { method: call.method, headers, body, credentials: 'same-origin' } as const;
+    // A followed redirect would turn a POST into a GET, and send the API key to another server.
+    const init = {
+      method: call.method,
+      headers,
+      body,
+      credentials: 'same-origin',
+      redirect: 'manual',
+    } as const;
     return withRetries(() => this.attempt(url, init, call.signal, read), {
       retries,
       longestRetryAfterSeconds,
@@ -85,7 +93,8 @@ export class Http {
       const ends = signal ? AbortSignal.any([signal, slow.signal]) : slow.signal;
       const response = await fetch(url, { ...init, signal: ends });
       clearTimeout(timer);
-      if (!response.ok) throw await errorOf(response);
+      // The API never answers with a web page: a proxy or another server has answered, even with status 200.
+      if (!response.ok || isWebPage(response)) throw await errorOf(response);
       return await read(response);
     } catch (cause) {
       signal?.throwIfAborted();
@@ -113,6 +122,10 @@ export class Http {
     if (method !== 'POST' || path.startsWith(WITHOUT_STORED_ANSWER)) return undefined;
     return idempotencyKey ?? randomKey();
   }
+}
+
+function isWebPage({ headers }: Response): boolean {
+  return /^text\/html\b/i.test(headers.get('content-type') ?? '');
 }
 
 /** Returns a random key. `crypto.randomUUID` exists only in secure contexts, and pages can use plain HTTP. */
