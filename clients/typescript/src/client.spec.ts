@@ -82,9 +82,9 @@ describe('a call', () => {
     expect(await client.get('/v1/mentions/export', { query: { format: 'csv' } })).toBe('id\n1\n');
   });
 
-  it('throws before any request if a path parameter is empty', async () => {
+  it.each(['', '.', '..'])('throws before any request if a path parameter is "%s"', async (id) => {
     const { seen } = await start(json(200, {}));
-    await expect(client.get('/v1/mentions/{id}', { path: { id: '' } })).rejects.toThrow(TypeError);
+    await expect(client.delete('/v1/keywords/{id}', { path: { id } })).rejects.toThrow(TypeError);
     expect(seen).toEqual([]);
   });
 

@@ -48,7 +48,7 @@ export class Http {
   /**
    * Sends a call, and reads the response if its status is 2xx.
    * @throws EarshotError if the API refuses the request or fails, or if another server answers,
-   * EarshotConnectionError if no complete response arrives, TypeError if a path parameter is missing,
+   * EarshotConnectionError if no complete response arrives, TypeError if a path parameter cannot be part of an address,
    * the reason of `call.signal` if this signal is aborted
    */
   async send<T>(call: HttpCall, read: (response: Response) => Promise<T> | T): Promise<T> {
@@ -137,9 +137,12 @@ function randomKey(): string {
 function addressOf({ path, pathValues = {}, query = {} }: HttpCall): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = pathValues[name];
-    if (value === undefined || value === null || value === '')
-      throw new TypeError(`${path} needs the path parameter ${name}`);
-    return encodeURIComponent(String(value));
+    const text = value === undefined || value === null ? '' : String(value);
+    if (text === '') throw new TypeError(`${path} needs the path parameter ${name}`);
+    // These two are not encoded, and would make the request reach another route.
+    if (text === '.' || text === '..')
+      throw new TypeError(`the path parameter ${name} of ${path} cannot be "${text}"`);
+    return encodeURIComponent(text);
   });
   const words = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
