@@ -46,9 +46,17 @@ describe('verifyWebhook', () => {
     await expect(verified).rejects.toThrow(message);
   });
 
-  it('refuses a delivery without the header, and an empty secret', async () => {
+  it('refuses a delivery without the header, and an empty or missing secret', async () => {
     await expect(verifyWebhook(BODY, {}, SECRET, { now })).rejects.toThrow('X-Signature is missing');
-    await expect(verifyWebhook(BODY, { 'x-signature': header() }, '', { now })).rejects.toThrow('empty');
+    for (const secret of ['', undefined as unknown as string])
+      await expect(verifyWebhook(BODY, { 'x-signature': header() }, secret, { now })).rejects.toThrow(
+        'empty',
+      );
+  });
+
+  it('names the mistake if the body was parsed already', async () => {
+    const verified = verifyWebhook(JSON.parse(BODY), { 'x-signature': header() }, SECRET, { now });
+    await expect(verified).rejects.toThrow('not a parsed body');
   });
 
   it('accepts an older delivery if toleranceSeconds allows it', async () => {

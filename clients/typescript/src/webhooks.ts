@@ -29,7 +29,7 @@ const MAX_SIGNATURES = 5;
  * @param rawBody the bytes of the body as they arrived; a body that was parsed and written again does not match
  * @param secret the signing secret of the account, `whsec_…`
  * @returns the event
- * @throws WebhookVerificationError, or TypeError if the secret is empty
+ * @throws WebhookVerificationError, or TypeError if the secret is empty or the body is neither text nor bytes
  */
 export async function verifyWebhook(
   rawBody: string | Uint8Array,
@@ -37,13 +37,16 @@ export async function verifyWebhook(
   secret: string,
   { toleranceSeconds = 300, now = Date.now }: { toleranceSeconds?: number; now?: () => number } = {},
 ): Promise<Envelope> {
+  // Some frameworks parse the body, and give it the type `any`.
+  if (typeof rawBody !== 'string' && !ArrayBuffer.isView(rawBody))
+    throw new TypeError('rawBody must be the body as it arrived, as text or bytes, not a parsed body');
   const { timestamp, signatures } = signatureOf(headerOf(headers, 'x-signature'));
   const age = Math.abs(now() / 1000 - Number(timestamp));
   if (!(age <= toleranceSeconds))
     throw new WebhookVerificationError(
       `the delivery was signed ${Math.round(age)} s before or after the present time; at most ${toleranceSeconds} s are allowed`,
     );
-  if (secret === '') throw new TypeError('the signing secret is empty');
+  if (!secret) throw new TypeError('the signing secret is empty');
   const body = typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : rawBody;
   const signed = joined(new TextEncoder().encode(`${timestamp}.`), body);
   const key = await crypto.subtle.importKey(
