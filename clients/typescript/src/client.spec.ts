@@ -212,6 +212,21 @@ describe('a call that fails for a while', () => {
     await expect(withShortLimit.get('/v1/account')).rejects.toThrow('no response within 30 ms');
   });
 
+  it('starts no timer that is too long for a timer, because it would end immediately', async () => {
+    const fetch = jest
+      .fn<Promise<Response>, []>()
+      .mockResolvedValueOnce(new Response('', { status: 429, headers: { 'retry-after': '3000000' } }));
+    const stop = new AbortController();
+    const timers = jest.spyOn(globalThis, 'setTimeout');
+    const patient = { baseUrl: '', fetch, timeoutMs: Infinity, longestRetryAfterSeconds: Infinity };
+    const call = createClient(patient).get('/v1/account', { signal: stop.signal });
+    for (let turn = 0; turn < 100 && timers.mock.calls.length < 2; turn++) await new Promise(setImmediate);
+    stop.abort(new Error('enough'));
+    await expect(call).rejects.toThrow('enough');
+    expect(timers.mock.calls.map(([, ms]) => ms)).toEqual([2 ** 31 - 1, 2 ** 31 - 1]);
+    timers.mockRestore();
+  });
+
   it('fails with an error that says whether the request can have had an effect', async () => {
     await start(broken);
     const once = createClient({ baseUrl: script?.url ?? '', apiKey: 'ek_1', retries: 0 });

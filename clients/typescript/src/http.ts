@@ -1,5 +1,5 @@
 import { EarshotConnectionError, EarshotError, errorOf } from './errors.js';
-import { withRetries } from './retry.js';
+import { MAX_TIMER_MS, withRetries } from './retry.js';
 
 /** The installation that the client calls, its credentials, and its limits. */
 export interface ClientOptions {
@@ -88,7 +88,10 @@ export class Http {
   ): Promise<T> {
     const { fetch = globalThis.fetch, timeoutMs = 60_000 } = this.options;
     const slow = new AbortController();
-    const timer = setTimeout(() => slow.abort(new Error(`no response within ${timeoutMs} ms`)), timeoutMs);
+    const timer = setTimeout(
+      () => slow.abort(new Error(`no response within ${timeoutMs} ms`)),
+      Math.min(timeoutMs, MAX_TIMER_MS),
+    );
     try {
       const ends = signal ? AbortSignal.any([signal, slow.signal]) : slow.signal;
       const response = await fetch(url, { ...init, signal: ends });

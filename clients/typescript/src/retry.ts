@@ -2,6 +2,8 @@ import { EarshotConnectionError, EarshotError } from './errors.js';
 
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 8000;
+/** The longest time of a timer, 24.8 days. A timer with a longer time would end immediately. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 const REPEATABLE_STATUSES: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 
 /** How a client repeats failed requests. */
@@ -59,17 +61,20 @@ export function backoffMs(tried: number): number {
   return max / 2 + Math.random() * (max / 2);
 }
 
-/** Waits. @throws the reason of the signal if it aborts */
+/** Waits, at most `MAX_TIMER_MS`. @throws the reason of the signal if it aborts */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timer);
       reject(signal?.reason as Error);
     };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener('abort', stop);
+        resolve();
+      },
+      Math.min(ms, MAX_TIMER_MS),
+    );
     if (signal?.aborted) stop();
     else signal?.addEventListener('abort', stop, { once: true });
   });
