@@ -68,7 +68,7 @@ async function keywordsOf(client: Client): Promise<Keyword[]> {
  * @throws Error with all refusals
  */
 async function withPrices(client: Client, path: string, options: PlanOptions): Promise<PricedStep[]> {
-  const file = readKeywordFile(textOf(path));
+  const file = readKeywordFile(bytesOf(path));
   const steps = planKeywords(file, await keywordsOf(client), options.delete === true);
   const found: PricedStep[] = [];
   const faults: string[] = [];
@@ -87,10 +87,10 @@ async function withPrices(client: Client, path: string, options: PlanOptions): P
   return found;
 }
 
-/** Returns the text of the file. @throws Error that says what is wrong with the path, and what to do */
-function textOf(path: string): string {
+/** Returns the content of the file. @throws Error that says what is wrong with the path, and what to do */
+function bytesOf(path: string): Uint8Array {
   try {
-    return readFileSync(path, 'utf8');
+    return readFileSync(path);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const [reason, remedy] = UNREADABLE[code ?? ''] ?? [message, 'give the path of a YAML file'];

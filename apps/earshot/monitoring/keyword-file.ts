@@ -26,13 +26,14 @@ const HEADING =
 
 /**
  * Reads `{keywords: [...]}`. Checks that `id` and `name` are texts; the installation checks the other values.
- * @throws Error for a file that is too large or has another form, a keyword without a required key, and two entries with
- * the same id, or with the same name and no id
+ * @throws Error for a file that is too large, is not UTF-8 or has another form, a keyword without a required key, and two
+ * entries with the same id, or with the same name and no id
  */
-export function readKeywordFile(text: string): FileKeyword[] {
-  if (Buffer.byteLength(text) > MAX_FILE_BYTES) throw new Error('the file is larger than 5 MB');
-  const document = parseDocument(text);
-  const [fault] = document.errors;
+export function readKeywordFile(bytes: Uint8Array): FileKeyword[] {
+  if (bytes.length > MAX_FILE_BYTES) throw new Error('the file is larger than 5 MB');
+  const document = parseDocument(decoded(bytes));
+  // A tag that YAML does not know, such as `!secret`, is only a warning. Its value would become a plain text.
+  const [fault] = [...document.errors, ...document.warnings];
   if (fault) throw new Error(`the file is not valid YAML: ${fault.message}`);
   const content: unknown = document.toJS();
   if (!isObject(content) || !Array.isArray(content['keywords']) || Object.keys(content).length > 1)
@@ -40,6 +41,15 @@ export function readKeywordFile(text: string): FileKeyword[] {
   const keywords = content['keywords'].map(readKeyword);
   refuseDuplicates(keywords);
   return keywords;
+}
+
+/** Returns the text. Other encodings are refused: their accents would become other characters, which match nothing. */
+function decoded(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new Error('the file is not UTF-8; save it as UTF-8', { cause: error });
+  }
 }
 
 function readKeyword(entry: unknown, index: number): FileKeyword {
