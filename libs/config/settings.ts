@@ -1,74 +1,20 @@
-import ipaddr from 'ipaddr.js';
-import { bool, cleanEnv, makeValidator, port, str, type CleanedEnv, type ValidatorSpec } from 'envalid';
+import { bool, cleanEnv, port, str, type CleanedEnv, type ValidatorSpec } from 'envalid';
+import {
+  masterKey,
+  wholeNumber,
+  positiveInteger,
+  milliseconds,
+  ratio,
+  temperature,
+  url,
+  publicUrl,
+  smtpUrl,
+  mailFrom,
+  addresses,
+  token,
+} from './validators.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-
-const masterKey = makeValidator((text: string) => {
-  if (!/^[0-9a-f]{64}(,[0-9a-f]{64})*$/i.test(text))
-    throw new Error(
-      'must have 64 hexadecimal characters (32 bytes); during a rotation: the new key, a comma, the old key',
-    );
-  return text.toLowerCase();
-});
-
-const positiveInteger = makeValidator((text: string) => {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new Error('must be a whole number greater than 0');
-  return value;
-});
-
-const wholeNumber = makeValidator((text: string) => {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 0) throw new Error('must be a whole number, 0 or more');
-  return value;
-});
-
-const ratio = makeValidator((text: string) => {
-  const value = Number(text);
-  if (!(value >= 0 && value <= 1)) throw new Error('must be a number from 0 to 1');
-  return value;
-});
-
-const temperature = makeValidator((text: string): number | 'none' => {
-  if (text === 'none') return text;
-  const value = Number(text);
-  if (!(value >= 0 && value <= 2)) throw new Error('must be a number from 0 to 2, or none');
-  return value;
-});
-
-const url = makeValidator((text: string) => {
-  if (!URL.canParse(text) || !/^https?:/.test(text))
-    throw new Error('must be an address, http://… or https://…');
-  return text;
-});
-
-const smtpUrl = makeValidator((text: string) => {
-  if (!URL.canParse(text) || !/^smtps?:$/.test(new URL(text).protocol) || new URL(text).hostname === '')
-    throw new Error('must be smtp://user:password@host:port, or smtps:// for TLS from the start');
-  return text;
-});
-
-const mailFrom = makeValidator((text: string) => {
-  const [, name, inBrackets] = /^([^<>\r\n"]*)<([^<>]*)>$/.exec(text) ?? [];
-  const address = name === undefined ? text : (inBrackets ?? '');
-  if (!/^[^\s@<>",;:]+@[^\s@<>",;:]+$/.test(address))
-    throw new Error('must be an address, or Name <address>');
-  return text;
-});
-
-const addresses = makeValidator((text: string) => {
-  const wrong = text.split(',').find((one) => {
-    const address = one.trim();
-    return !ipaddr.isValid(address) && !ipaddr.isValidCIDR(address);
-  });
-  if (wrong !== undefined) throw new Error(`"${wrong.trim()}" is neither an address nor a CIDR`);
-  return text;
-});
-
-const token = makeValidator((text: string) => {
-  if (!/^[\x21-\x7e]{16,200}$/.test(text)) throw new Error('must have 16 to 200 visible ASCII characters');
-  return text;
-});
 
 /**
  * All settings of Earshot, except those of the sources (`libs/sources/registry.ts`). `npm run -s config` prints both. An
@@ -95,11 +41,11 @@ export const SETTINGS = {
     default: 1000,
     desc: 'Maximum number of HTTP connections; further connections are closed without a response',
   }),
-  HTTP_HEADERS_TIMEOUT_MS: positiveInteger({
+  HTTP_HEADERS_TIMEOUT_MS: milliseconds({
     default: 10_000,
     desc: 'Time limit for the headers of an HTTP request, in ms; never longer than HTTP_REQUEST_TIMEOUT_MS',
   }),
-  HTTP_REQUEST_TIMEOUT_MS: positiveInteger({
+  HTTP_REQUEST_TIMEOUT_MS: milliseconds({
     default: 30_000,
     desc: 'Time limit for a whole HTTP request to arrive, in ms. A connection is closed if its client reads nothing of a response for twice this time',
   }),
@@ -117,7 +63,7 @@ export const SETTINGS = {
     default: '',
     desc: 'Key that encrypts secrets at rest (signing secrets, channel addresses and tokens) and signs cursors, estimate tokens, codes and secret addresses: 64 hexadecimal characters (during a rotation new,old). Default with embedded stores: created once in DATA_DIR',
   }),
-  PUBLIC_URL: url({
+  PUBLIC_URL: publicUrl({
     default: '',
     desc: 'Address of the gateway for people, https://earshot.example.org: links in messages begin with it. Default with npm start: the local address',
   }),
@@ -150,7 +96,7 @@ export const SETTINGS = {
     default: undefined,
     desc: 'Who changes plans and adds packs of credits: owner (the owners of an account, on the page) or cli (only the command line). Default: cli with SIGN_UP=open, otherwise owner',
   }),
-  MCP_DAILY_CREDITS: wholeNumber({
+  MCP_DAILY_CREDITS: wholeNumber({ min: 0 })({
     default: 1000,
     desc: 'Maximum credits that one API key can spend through MCP in a UTC day. A new keyword counts with the credits of its first checks or scans and of one day. 0: no credits',
   }),
@@ -176,7 +122,7 @@ export const SETTINGS = {
     default: 120,
     desc: 'Maximum number of requests of all replicas to LLM_URL in a minute',
   }),
-  LLM_TIMEOUT_MS: positiveInteger({
+  LLM_TIMEOUT_MS: milliseconds({
     default: 60_000,
     desc: 'Time limit for one request to LLM_URL, in ms. A request also ends when its event has waited 120 s',
   }),
@@ -197,11 +143,11 @@ export const SETTINGS = {
     default: 'info',
     desc: 'Minimum level of the log lines that are written',
   }),
-  POLL_TICK_MS: positiveInteger({
+  POLL_TICK_MS: milliseconds({
     default: 250,
     desc: 'Time after which a polling replica looks for due work again, in ms',
   }),
-  LANE_LEASE_MS: positiveInteger({
+  LANE_LEASE_MS: milliseconds({
     default: 6000,
     desc: 'Time after which another polling replica takes over a lane whose replica no longer renews its lease, in ms',
   }),
@@ -209,7 +155,7 @@ export const SETTINGS = {
     default: 16,
     desc: 'Maximum number of concurrent requests of one delivery replica to one webhook address or channel',
   }),
-  STREAM_REPLICAS: positiveInteger({
+  STREAM_REPLICAS: wholeNumber({ max: 5 })({
     default: 1,
     desc: 'Number of copies of each stream in a NATS cluster. Only used when the streams are created',
   }),
@@ -234,7 +180,7 @@ export const SETTINGS = {
     default: undefined,
     desc: 'Shortest interval for every source, in seconds. Replaces the shortest intervals of the plans; for tests',
   }),
-  SHUTDOWN_GRACE_MS: positiveInteger({
+  SHUTDOWN_GRACE_MS: milliseconds({
     default: 5000,
     desc: 'Time in which running work can finish when the process stops, in ms. The embedded stores are stopped afterwards, within 4 s',
   }),
