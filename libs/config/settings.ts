@@ -7,7 +7,7 @@ import {
   ratio,
   temperature,
   url,
-  publicUrl,
+  baseUrl,
   smtpUrl,
   mailFrom,
   addresses,
@@ -63,7 +63,7 @@ export const SETTINGS = {
     default: '',
     desc: 'Key that encrypts secrets at rest (signing secrets, channel addresses and tokens) and signs cursors, estimate tokens, codes and secret addresses: 64 hexadecimal characters (during a rotation new,old). Default with embedded stores: created once in DATA_DIR',
   }),
-  PUBLIC_URL: publicUrl({
+  PUBLIC_URL: baseUrl({
     default: '',
     desc: 'Address of the gateway for people, https://earshot.example.org: links in messages begin with it. Default with npm start: the local address',
   }),
@@ -104,7 +104,7 @@ export const SETTINGS = {
     default: '',
     desc: 'Private CIDRs, separated by commas, to which Earshot can send requests for webhooks, channels, and servers named in a search (feeds, instances of Mastodon and Lemmy)',
   }),
-  LLM_URL: url({
+  LLM_URL: baseUrl({
     default: '',
     desc: 'Base address of an OpenAI-compatible server, https://api.openai.com/v1; /chat/completions is appended. Default: no language model',
   }),
@@ -126,7 +126,7 @@ export const SETTINGS = {
     default: 60_000,
     desc: 'Time limit for one request to LLM_URL, in ms. A request also ends when its event has waited 120 s',
   }),
-  EMBEDDINGS_URL: url({
+  EMBEDDINGS_URL: baseUrl({
     default: '',
     desc: 'Base address of an OpenAI-compatible server that embeds mentions and questions; /embeddings is appended. Default: the local model. After a change, run embeddings backfill',
   }),

@@ -51,10 +51,12 @@ export const url = makeValidator((text: string) => {
 });
 
 /** An address of HTTP to which a path can be appended. */
-export const publicUrl = makeValidator((text: string) => {
-  // Links are this text and a path, so a query would swallow the path.
+export const baseUrl = makeValidator((text: string) => {
+  // A query would swallow the path that is appended.
   if (!URL.canParse(text) || !/^https?:\/\/[^\s?#@]+$/.test(text))
-    throw new Error('must be an address without user, ? and #, such as https://earshot.example.org');
+    throw new Error(
+      'must be an address without user, ? and #, such as https://earshot.example.org or https://llm.example.org/v1',
+    );
   return text;
 });
 
