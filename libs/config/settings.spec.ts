@@ -15,6 +15,7 @@ describe('a setting', () => {
     ['PUBLIC_URL', 'https://earshot.example/?a=1', 'without user, ? and #'],
     ['PUBLIC_URL', 'https://earshot.example/#a', 'without user, ? and #'],
     ['PUBLIC_URL', 'https://ada:secret@earshot.example', 'without user, ? and #'],
+    ['SMTP_URL', 'smtp://ada:100%@mail.example', 'must have %25 for each %'],
     ['LLM_URL', 'https://llm.example/v1?api-version=1', 'without user, ? and #'],
     ['EMBEDDINGS_URL', 'https://llm.example/v1#a', 'without user, ? and #'],
   ])('%s is refused with the value %j, and the message names both', (name, text, reason) => {

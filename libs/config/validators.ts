@@ -64,6 +64,11 @@ export const baseUrl = makeValidator((text: string) => {
 export const smtpUrl = makeValidator((text: string) => {
   if (!URL.canParse(text) || !/^smtps?:$/.test(new URL(text).protocol) || new URL(text).hostname === '')
     throw new Error('must be smtp://user:password@host:port, or smtps:// for TLS from the start');
+  try {
+    decodeURIComponent(text);
+  } catch {
+    throw new Error('must have %25 for each % of the user and the password');
+  }
   return text;
 });
 
