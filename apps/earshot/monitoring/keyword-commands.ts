@@ -49,6 +49,7 @@ export function addKeywordCommands(program: Command): void {
       for (const step of steps.filter(isChange)) {
         process.stdout.write(`${await apply(client, step)}\n`);
       }
+      await refuseTwins(client, steps);
     });
 }
 
@@ -121,6 +122,12 @@ async function estimateOf(client: Client, step: WrittenStep): Promise<Estimate> 
   const { message, details = [] } = answer.refusal;
   const text = details.map((fault) => [fault.path, fault.message].filter(Boolean).join(': ')).join('\n  ');
   return { valid: false, text: text || message };
+}
+
+/** @throws Error if a created keyword exists twice, because another apply has created it at the same time */
+async function refuseTwins(client: Client, steps: readonly Step[]): Promise<void> {
+  const created = steps.flatMap((step) => (step.kind === 'create' ? [step.file] : []));
+  if (created.length > 0) planKeywords(created, await keywordsOf(client), false);
 }
 
 /** Changes the keyword in the installation. @returns a text for people about the change */
