@@ -103,6 +103,13 @@ describe.each(RECEIVERS)('the receiver in $language', ({ language, command, args
     expect(out).not.toContain('forged');
   });
 
+  it('does not start with an empty secret, because everybody can sign with it', () => {
+    const env = { ...process.env, PORT: String(port), EARSHOT_SIGNING_SECRET: '' };
+    const { status, stderr } = spawnSync(command, args, { env, encoding: 'utf8', timeout: 60_000 });
+    expect(status).toBe(1);
+    expect(stderr).toContain('EARSHOT_SIGNING_SECRET is missing');
+  }, 90_000);
+
   it('refuses a body of 2 MiB, and still handles later requests', async () => {
     const large = await deliver('large', { sent: 'x'.repeat(2 << 20) }).catch(() => 413);
     expect([400, 413]).toContain(large);
