@@ -29,6 +29,7 @@ if (process.argv.includes('--help')) {
   await runProgram(
     () => readInstallationSettings(process.env),
     (_, stopping) => startDemo(process.env, print, stopping),
+    ['--demo'],
   );
 } else {
   await runProgram(

@@ -40,6 +40,14 @@ it('--help of a single service prints how to start it, and needs no settings', (
   expect(stdout).toContain('npm run -s config');
 });
 
+it.each(['earshot', 'gateway'])('%s does not start with an unknown argument, and prints it', (app) => {
+  const program = fileURLToPath(new URL(`dist/apps/${app}/main.js`, checkout));
+  const options = { encoding: 'utf8', timeout: 5000, env: { ...process.env, PORT: 'x' } } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, '--demmo'], options);
+  const message = 'unknown argument --demmo: settings are environment variables; see --help\n';
+  expect({ status, stdout, stderr }).toEqual({ status: 1, stdout: '', stderr: message });
+});
+
 it('a signal during the start stops the program after the start, and further signals change nothing', async () => {
   const { child, lines, ended } = await run(400, 300);
   for (let n = 0; n < 3; n += 1) {

@@ -28,15 +28,20 @@ interface Running extends Pick<RunningService, 'stop'> {
  * the program prints the message of the error and exits with code 1. It prints the stack trace only with
  * LOG_LEVEL=debug, and never for a wrong setting. If `givenUp` resolves, the program prints one sentence and exits with
  * code 1 as well, so that a supervisor restarts it. With `--help` it prints how to start a service.
+ * @param options the arguments that the program accepts; it refuses other arguments
  */
 export async function runProgram<C extends { SHUTDOWN_GRACE_MS: number }>(
   readConfig: () => C,
   start: (config: C, stopping: AbortSignal) => Promise<Running>,
+  options: readonly string[] = [],
 ): Promise<void> {
   if (process.argv.includes('--help')) {
     process.stdout.write(HELP);
     return;
   }
+  const unknown = process.argv.slice(2).find((word) => !options.includes(word));
+  if (unknown !== undefined)
+    fail(new SettingsError(`unknown argument ${unknown}: settings are environment variables; see --help`));
   const stopping = new AbortController();
   // Further signals change nothing: an immediate exit would leave the stores running.
   const stop = () => stopping.abort();
