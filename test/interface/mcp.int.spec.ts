@@ -32,7 +32,11 @@ afterAll(() => setup?.stop());
 const call = (name: string, args: object = {}, as = agent) => callTool(as, name, args);
 
 /** Sends a raw message, as any program could send it. */
-async function send(body: unknown, headers: Record<string, string> = {}, method: 'POST' | 'GET' = 'POST') {
+async function send(
+  body: unknown,
+  headers: Record<string, string> = {},
+  method: 'POST' | 'GET' | 'DELETE' = 'POST',
+) {
   const answer = await request(`${service.url}/mcp`, {
     method,
     headers: {
@@ -235,10 +239,13 @@ describe('the transport', () => {
     expect(await send('{')).toMatchObject({ status: 400, body: { jsonrpc: '2.0' } });
   });
 
-  it('returns 405 for GET, because it has no streams', async () => {
-    const answer = await send(undefined, {}, 'GET');
-    expect([answer.status, answer.headers['allow']]).toEqual([405, 'POST']);
-  });
+  it.each(['GET', 'DELETE'] as const)(
+    'returns 405 for %s, because it has no streams and no sessions',
+    async (method) => {
+      const answer = await send(undefined, {}, method);
+      expect([answer.status, answer.headers['allow']]).toEqual([405, 'POST']);
+    },
+  );
 
   it('counts each message for the quota of the account, and returns the limit and Retry-After [mcp.limits]', async () => {
     const { api } = await service.tenant('free');

@@ -16,6 +16,10 @@ import { McpSpending } from './mcp-spending.js';
 const PATH = '/mcp';
 const JSON_RPC_INVALID_REQUEST = -32600;
 const JSON_RPC_SERVER_ERROR = -32000;
+const POST_ONLY = {
+  error: 'only POST is allowed: the server has no sessions and no streams',
+  code: 'METHOD_NOT_ALLOWED',
+};
 
 /**
  * The MCP server: streamable HTTP, stateless, with the API keys, quotas and limits of the HTTP interface. Each request
@@ -59,19 +63,21 @@ export class McpController {
     }
   }
 
-  /**
-   * Answers GET and DELETE with the status that the protocol requires from a server without sessions: GET would open a
-   * stream of a session, DELETE would end a session.
-   */
+  /** Answers with the status that the protocol requires from a server without streams. */
   @Get()
+  @HttpCode(405)
+  @Header('allow', 'POST')
+  refuseStream() {
+    return POST_ONLY;
+  }
+
+  // Nest uses only one method decorator of a handler.
+  /** Answers with the status that the protocol requires from a server without sessions, which a client can end. */
   @Delete()
   @HttpCode(405)
   @Header('allow', 'POST')
-  refuse() {
-    return {
-      error: 'only POST is allowed: the server has no sessions and no streams',
-      code: 'METHOD_NOT_ALLOWED',
-    };
+  refuseEndOfSession() {
+    return POST_ONLY;
   }
 }
 
