@@ -32,12 +32,20 @@ const SOURCES = [
  */
 export async function prepare(tell) {
   if (isInstalled() && isBuilt()) return;
+  refuseFolder();
   // The lock is not in node_modules, because an install removes that folder.
   mkdirSync(join(root, 'dist'), { recursive: true });
   await withLock(join(root, 'dist/.earshot-prepare.lock'), tell, async () => {
     if (!isInstalled()) await install(tell);
     if (!isBuilt()) await build(tell);
   });
+}
+
+/** Vite reads # and ? in a path as the parts of an address, and then reports exports that are missing. */
+function refuseFolder() {
+  if (!/[#?]/.test(root)) return;
+  const message = `Earshot cannot be built in a folder whose path contains # or ?: move ${root}`;
+  throw Object.assign(new Error(message), { exitCode: 1 });
 }
 
 async function install(tell) {
