@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { connect } from '@nats-io/transport-node';
 import { request } from 'undici';
 import { findNatsServer, freePort } from '#embedded';
+import { EventStore } from '#event-store';
+import { newId } from '#kernel';
 import { connectBus, STREAMS } from '#messaging';
 import { createLogger } from '#telemetry';
 import { ALL_SERVICES, checkout, startProgram, until, type Program } from '#testing';
@@ -152,4 +154,40 @@ describe('services with the permissions of deploy/nats/users.conf', () => {
     expect(await refused).toMatch(/permissions violation/i);
     await nc.close();
   });
+});
+
+describe('without running services', () => {
+  beforeAll(() => Promise.all(programs.splice(0).map((program) => program.stop())));
+
+  it.each([
+    ['keywords', 'KEYWORDS'],
+    ['polling', 'CHECKS'],
+    ['polling', 'EXPLORES'],
+    ['polling', 'LOOKUPS'],
+    ['analysis', 'ALERTS'],
+    ['analysis', 'EVENTS'],
+    ['analysis', 'LABELS'],
+    ['analysis', 'READINGS'],
+    ['billing', 'ACCOUNTS'],
+    ['billing', 'CREDITS'],
+    ['delivery', 'ATTEMPTS'],
+    ['delivery', 'CHANNELS'],
+    ['delivery', 'REPLAYS'],
+  ] as const)(
+    '%s can read many messages of one subject of %s, and leaves no consumer there',
+    async (user, stream) => {
+      const [cli, bus] = await Promise.all(
+        (['cli', user] as const).map((one) => connectBus(urlOf(one), one, createLogger('spec', 'silent'))),
+      );
+      const consumers = async () => (await cli!.jsm.streams.info(stream)).state.consumer_count;
+      const before = await consumers();
+      const subject = `${stream.toLowerCase()}.spec`;
+      for (let n = 0; n < 2; n += 1) await new EventStore(cli!).publish(subject, new Uint8Array(), newId());
+      expect(
+        await new EventStore(bus!).readSince(stream, subject, new Date(0), ({ seq }) => seq),
+      ).toHaveLength(2);
+      expect(await consumers()).toBe(before);
+      await Promise.all([cli!.close(), bus!.close()]);
+    },
+  );
 });
