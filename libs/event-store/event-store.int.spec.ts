@@ -2,7 +2,8 @@ import { newId, Outage } from '#kernel';
 import { connectBus, getMessage, type Bus } from '#messaging';
 import { createLogger } from '#telemetry';
 import { isolateStores, type IsolatedStores } from '#testing';
-import { AppendConflict, EventStore, predecessorOf, type Stored } from './event-store.js';
+import { AppendConflict, EventStore, predecessorOf } from './event-store.js';
+import type { Stored } from './fetch-subject.js';
 
 let stores: IsolatedStores;
 let bus: Bus;
@@ -44,6 +45,20 @@ describe('the event store', () => {
     expect(await texts(one, between)).toEqual(['b']);
     expect(await texts(one, first + 1000)).toEqual([]);
   });
+
+  /** Publishes messages to a new subject. @returns the subject */
+  const filled = async (count: number, data = bytes('x')) => {
+    const one = subject();
+    for (let n = 0; n < count; n += 20)
+      await store.publishAll(Array.from({ length: 20 }, () => ({ subject: one, data, msgId: newId() })));
+    return one;
+  };
+
+  it('reads more bytes of a subject than the server can hold for one connection', async () => {
+    const one = await filled(200, new Uint8Array(1_000_000));
+    const sizes = await store.readSince('KEYWORDS', one, new Date(0), ({ data }) => data.length);
+    expect(sizes).toEqual(Array.from({ length: 200 }, () => 1_000_000));
+  }, 30_000);
 
   it('reads the messages of a subject since an instant', async () => {
     const one = subject();

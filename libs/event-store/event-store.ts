@@ -10,6 +10,7 @@ import { headers as natsHeaders } from '@nats-io/nats-core';
 import { Outage } from '#kernel';
 import { getMessage, streamOf, type Bus, type MessageQuery, type StreamName } from '#messaging';
 import { currentTraceparent, inSpan, SpanKind } from '#telemetry';
+import { fetchSubject, incomplete, type Stored } from './fetch-subject.js';
 import { publishWindow, WRONG_LAST_SEQUENCE, type Unstored } from './publish-window.js';
 import { publishAttributes, PublishSpans } from './publish-spans.js';
 
@@ -19,10 +20,6 @@ const PUBLISH_ATTEMPTS = 3;
 const PUBLISH_PAUSE_MS = 250;
 /** The maximum difference between the clocks of two machines, in ms. */
 const CLOCKS_APART_MS = 60_000;
-/** Time limit of one fetch of messages, in ms. */
-const FETCH_MS = 5000;
-/** After this number of fetches without a message, the rest of the messages counts as unreadable. */
-const EMPTY_FETCHES = 3;
 
 /**
  * Another writer appended to the subject first, or the message id was stored before. Load the messages of the subject
@@ -30,13 +27,6 @@ const EMPTY_FETCHES = 3;
  */
 export class AppendConflict extends Error {
   override readonly name = 'AppendConflict';
-}
-
-/** A stored message of one subject. */
-export interface Stored {
-  seq: number;
-  data: Uint8Array;
-  subject: string;
 }
 
 /** Appends facts to streams and reads one subject back, oldest first. */
@@ -169,35 +159,13 @@ export class EventStore {
     const from = new Date(Math.max(0, since.getTime() - CLOCKS_APART_MS));
     const last = await this.get(stream, { last_by_subj: subject });
     if (!last || last.time < from) return [];
-    const consumer = await this.bus.js.consumers.get(stream, {
-      filter_subjects: subject,
-      deliver_policy: DeliverPolicy.StartTime,
-      opt_start_time: from.toISOString(),
-    });
-    try {
-      const found: T[] = [];
-      let lastSeq = 0;
-      // One fetch can end before the server has looked through the whole stream, or because a purge has deleted messages
-      // meanwhile. So the server is asked again how many messages are left.
-      for (let empty = 0; lastSeq < last.seq;) {
-        const { num_pending: left } = await consumer.info();
-        if (left === 0) break;
-        const before = found.length;
-        const messages = await consumer.fetch({ max_messages: left, expires: FETCH_MS });
-        for await (const { seq, data, subject: its } of messages) {
-          found.push(pick({ seq, data, subject: its }));
-          lastSeq = seq;
-        }
-        empty = found.length === before ? empty + 1 : 0;
-        if (empty === EMPTY_FETCHES) throw new Outage('NATS', `${subject} could not be read completely`);
-      }
-      // In a cluster, any server can serve the consumer, also one that lacks the last messages.
-      if (lastSeq < last.seq && (await this.at(stream, last.seq)))
-        throw new Outage('NATS', `${subject} could not be read completely`);
-      return found;
-    } finally {
-      await consumer.delete().catch(() => undefined);
-    }
+    const found: T[] = [];
+    const start = { deliver_policy: DeliverPolicy.StartTime, opt_start_time: from.toISOString() };
+    const asked = { stream, subject, start, last: last.seq };
+    const lastRead = await fetchSubject(this.bus, asked, (one) => found.push(pick(one)));
+    // In a cluster, any server can serve the fetches, also one that lacks the last messages.
+    if (lastRead < last.seq && (await this.at(stream, last.seq))) throw incomplete(subject);
+    return found;
   }
 
   /**

@@ -1,2 +1,3 @@
 export * from './event-store.js';
+export type { Stored } from './fetch-subject.js';
 export type { Unstored } from './publish-window.js';

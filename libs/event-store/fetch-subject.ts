@@ -1,0 +1,81 @@
+import type { OrderedConsumerOptions } from '@nats-io/jetstream';
+import { Outage } from '#kernel';
+import type { Bus, StreamName } from '#messaging';
+
+/** Time limit of one fetch of messages, in ms. */
+const FETCH_MS = 5000;
+/** A fetch that has not ended by then has lost its connection: the client would wait for it without end. */
+const FETCH_ENDS_MS = FETCH_MS + 1000;
+/**
+ * Maximum number of messages of one fetch. The server closes a connection with more than 64 MiB of unsent data, and a
+ * message has at most 1 MiB.
+ */
+const FETCHED_TOGETHER = 50;
+/** After this number of fetches without a message, the rest of the messages counts as unreadable. */
+const EMPTY_FETCHES = 3;
+/** The server forgets a consumer that could not be deleted after this time without a fetch, in ms. */
+const FORGET_CONSUMER_MS = 30_000;
+
+/** A stored message of one subject. */
+export interface Stored {
+  seq: number;
+  data: Uint8Array;
+  subject: string;
+}
+
+/** The messages of one subject from a start to the sequence `last`. */
+export interface Asked {
+  stream: StreamName;
+  subject: string;
+  start: Partial<Pick<OrderedConsumerOptions, 'deliver_policy' | 'opt_start_seq' | 'opt_start_time'>>;
+  last: number;
+}
+
+/**
+ * Fetches messages, oldest first. Messages that are stored meanwhile can be among them. In a cluster, any server can
+ * answer, also one that lacks the last messages.
+ * @returns the sequence of the last fetched message; 0 if there is none
+ * @throws Outage if the connection is lost, or the server stops delivering messages before the last one
+ */
+export async function fetchSubject(
+  bus: Bus,
+  { stream, subject, start, last }: Asked,
+  take: (message: Stored) => void,
+): Promise<number> {
+  const consumer = await bus.js.consumers.get(stream, {
+    ...start,
+    filter_subjects: subject,
+    inactive_threshold: FORGET_CONSUMER_MS,
+  });
+  try {
+    let lastSeq = 0;
+    // One fetch can end before the server has looked through the whole stream, or because a purge has deleted messages
+    // meanwhile. So the server is asked again how many messages are left.
+    for (let empty = 0; lastSeq < last;) {
+      const { num_pending: left } = await consumer.info();
+      if (left === 0) break;
+      const before = lastSeq;
+      const options = { max_messages: Math.min(left, FETCHED_TOGETHER), expires: FETCH_MS };
+      const messages = await consumer.fetch(options);
+      const late = setTimeout(() => messages.stop(incomplete(subject)), FETCH_ENDS_MS);
+      try {
+        for await (const { seq, data, subject: its } of messages) {
+          take({ seq, data, subject: its });
+          lastSeq = seq;
+        }
+      } finally {
+        clearTimeout(late);
+      }
+      empty = lastSeq === before ? empty + 1 : 0;
+      if (empty === EMPTY_FETCHES) throw incomplete(subject);
+    }
+    return lastSeq;
+  } finally {
+    await consumer.delete().catch(() => undefined);
+  }
+}
+
+/** Returns the error for a subject whose messages could not all be read. */
+export function incomplete(subject: string): Outage {
+  return new Outage('NATS', `${subject} could not be read completely`);
+}
