@@ -54,6 +54,26 @@ describe('the event store', () => {
     return one;
   };
 
+  it.each([
+    ['fetches the messages after the first hundred together', {}, 103],
+    ['reads all messages one by one if they cannot be fetched', { js: undefined }, 301],
+  ])('%s', async (_, broken, expected) => {
+    const one = await filled(300);
+    const getMessage = jest.fn<Promise<unknown>, [string, never]>((...query) =>
+      bus.reads.streams.getMessage(...query),
+    );
+    const counted = new EventStore({
+      ...bus,
+      ...broken,
+      reads: { streams: { getMessage } },
+    } as unknown as Bus);
+    const sequences = (await counted.read('KEYWORDS', one)).map(({ seq }) => seq);
+    expect(new Set(sequences).size).toBe(300);
+    expect(sequences).toEqual([...sequences].sort((a, b) => a - b));
+    expect(getMessage.mock.calls.length).toBeLessThanOrEqual(expected);
+    expect((await bus.jsm.streams.info('KEYWORDS')).state.consumer_count).toBe(0);
+  });
+
   it('reads more bytes of a subject than the server can hold for one connection', async () => {
     const one = await filled(200, new Uint8Array(1_000_000));
     const sizes = await store.readSince('KEYWORDS', one, new Date(0), ({ data }) => data.length);

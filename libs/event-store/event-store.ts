@@ -20,6 +20,8 @@ const PUBLISH_ATTEMPTS = 3;
 const PUBLISH_PAUSE_MS = 250;
 /** The maximum difference between the clocks of two machines, in ms. */
 const CLOCKS_APART_MS = 60_000;
+/** Number of messages that `read` reads one by one. The others are fetched, which takes a fifth of the time. */
+const READ_ALONE = 100;
 
 /**
  * Another writer appended to the subject first, or the message id was stored before. Load the messages of the subject
@@ -134,7 +136,16 @@ export class EventStore {
     const last = await this.lastSeq(stream, subject);
     const found: Stored[] = [];
     let seq = afterSeq;
-    while (seq < last) {
+    for (let n = 0; seq < last; n += 1) {
+      if (n === READ_ALONE) {
+        // The loop reads the rest if a fetch fails, and if the server that answers it lacks the last messages, as can be
+        // the case in a cluster. The gateway has no right to fetch.
+        const start = { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: seq + 1 };
+        const fetched = fetchSubject(this.bus, { stream, subject, start, last }, (one) => found.push(one));
+        await fetched.catch(() => undefined);
+        seq = found.at(-1)?.seq ?? seq;
+        continue;
+      }
       const next = await this.get(stream, { seq: seq + 1, next_by_subj: subject });
       if (!next) break;
       found.push({ seq: next.seq, data: next.data, subject: next.subject });
