@@ -49,7 +49,7 @@ function loopOn(
   } as unknown as PollingConfig;
   const log = createLogger('spec', 'silent');
   const strategy = new NatsStrategy(stores.bus, log);
-  const work = new LaneWork(database, stores.store, stores.bus, strategy, log);
+  const work = new LaneWork(database, stores.store, strategy, log);
   return new PollingLoop(database, http, config, log, work);
 }
 

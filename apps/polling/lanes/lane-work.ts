@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EventStore } from '#event-store';
 import { systemClock } from '#kernel';
-import type { Bus } from '#messaging';
-import { BUS, DATABASE, LOG, STORE } from '#platform';
+import { DATABASE, LOG, STORE } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import { NatsStrategy } from '#transport';
@@ -32,14 +31,13 @@ export class LaneWork {
   constructor(
     @Inject(DATABASE) private readonly database: Database,
     @Inject(STORE) private readonly store: EventStore,
-    @Inject(BUS) bus: Bus,
     strategy: NatsStrategy,
     @Inject(LOG) private readonly log: Logger,
   ) {
     this.due = dueLanes(database);
     this.explores = queuedExplores(database);
     this.recorder = new CheckRecorder(database, store, () => systemClock.now().getTime());
-    this.lookups = new LookupWorker(strategy, bus, database, store, log);
+    this.lookups = new LookupWorker(strategy, database, store, log);
   }
 
   /** Starts the work on the lane. `queryEveryMs`: time between two queries for due work. */

@@ -1,12 +1,9 @@
 import { fromBinary } from '@bufbuild/protobuf';
-import { DeliverPolicy } from '@nats-io/jetstream';
 import { LookupSchema } from '#contracts';
+import type { EventStore } from '#event-store';
 import { chargeIdOf } from '#kernel';
-import { subjectOf, type Bus } from '#messaging';
+import { subjectOf } from '#messaging';
 import type { Database } from '#postgres';
-
-/** Maximum difference between the clocks of the stream and of the tables. */
-const CLOCKS_APART_MS = 60_000;
 
 /**
  * Returns the cost in credits of an earlier lookup with this id; undefined if no answer was published. If a lookup is
@@ -14,7 +11,7 @@ const CLOCKS_APART_MS = 60_000;
  */
 export async function costOfEarlierLookup(
   database: Database,
-  bus: Bus,
+  store: EventStore,
   accountId: string,
   lookupId: string,
 ): Promise<number | undefined> {
@@ -30,29 +27,22 @@ export async function costOfEarlierLookup(
   );
   if (charges[0]) return charges[0].rate * charges[0].units;
   const doneAt = reservations[0]?.done_at;
-  return doneAt ? costOnStream(bus, accountId, lookupId, doneAt) : undefined;
+  return doneAt ? costOnStream(store, accountId, lookupId, doneAt) : undefined;
 }
 
 /**
  * Looks for the fact in the stream, because the fact is not charged yet, and it is unknown whether the fact was stored.
  */
 async function costOnStream(
-  bus: Bus,
+  store: EventStore,
   accountId: string,
   lookupId: string,
   doneAt: Date,
 ): Promise<number | undefined> {
-  const consumer = await bus.js.consumers.get('LOOKUPS', {
-    filter_subjects: subjectOf('LOOKUPS', accountId),
-    deliver_policy: DeliverPolicy.StartTime,
-    opt_start_time: new Date(doneAt.getTime() - CLOCKS_APART_MS).toISOString(),
-  });
-  const waiting = (await consumer.info()).num_pending;
-  if (waiting === 0) return undefined;
-  let cost: number | undefined;
-  for await (const { data } of await consumer.fetch({ max_messages: waiting })) {
+  const subject = subjectOf('LOOKUPS', accountId);
+  const costs = await store.readSince('LOOKUPS', subject, doneAt, ({ data }) => {
     const fact = fromBinary(LookupSchema, data);
-    if (fact.lookupId === lookupId) cost ??= fact.costCredits;
-  }
-  return cost;
+    return fact.lookupId === lookupId ? fact.costCredits : undefined;
+  });
+  return costs.find((cost) => cost !== undefined);
 }

@@ -3,7 +3,7 @@ import { creditsOfLookup, LookedUpSchema, type LookedUp, type LookUpSchema } fro
 import { publishPaidWork, release, reserve } from '#credits';
 import type { EventStore } from '#event-store';
 import { newId, Refusal, systemClock } from '#kernel';
-import { lookupCommand, type Bus } from '#messaging';
+import { lookupCommand } from '#messaging';
 import type { Database } from '#postgres';
 import { UpstreamError, type Lookup, type LookupAnswer, type UpstreamErrorKind } from '#sources';
 import { metrics, type Logger } from '#telemetry';
@@ -29,7 +29,6 @@ const RESERVED_SECONDS = 660;
 export class LookupWorker {
   constructor(
     private readonly strategy: NatsStrategy,
-    private readonly bus: Bus,
     private readonly database: Database,
     private readonly store: EventStore,
     private readonly log: Logger,
@@ -61,7 +60,7 @@ export class LookupWorker {
       // During an update, the gateway can know more lookups than this service.
       throw unavailable(`the polling service has no lookup ${source}.${operation}`);
     }
-    const costBefore = await costOfEarlierLookup(this.database, this.bus, accountId, commandId);
+    const costBefore = await costOfEarlierLookup(this.database, this.store, accountId, commandId);
     if (costBefore !== undefined)
       return lookedUp(await this.inTime(lane, client, lookup, question), costBefore);
     // The holder identifies this request. If the same lookup is sent again meanwhile, the reservation belongs

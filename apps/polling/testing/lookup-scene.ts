@@ -49,7 +49,7 @@ export class LookupScene {
     const { bus, database, store } = this.stores;
     const log = createLogger('spec', 'silent');
     const strategy = new NatsStrategy(bus, log);
-    this.worker = new LookupWorker(strategy, bus, database, store, log).open(this.lane);
+    this.worker = new LookupWorker(strategy, database, store, log).open(this.lane);
   }
 
   readonly ask = (
