@@ -1,3 +1,5 @@
+import { errors } from 'undici';
+
 /**
  * Why a request has no usable response. `blocked`: the address is not allowed. `timeout`: the deadline passed, or no
  * connection was accepted in time. `network`: DNS, connection, TLS, an invalid response, or a closed client.
@@ -52,6 +54,9 @@ export function toOutboundError(error: unknown, host: string): OutboundError {
   const code = codeOf(error);
   if (TIMEOUT_CODES.has(code))
     return new OutboundError('timeout', `${host} did not accept a connection in time`);
+  // These errors have no code (undici 7.30).
+  if (error instanceof errors.HTTPParserError)
+    return new OutboundError('network', `${host} did not answer in HTTP`);
   return new OutboundError('network', `${host} ${REASONS[code] ?? otherReason(code)}`);
 }
 
@@ -59,7 +64,6 @@ function otherReason(code: string): string {
   if (/CERT|SELF_SIGNED|ISSUER|ALTNAME/.test(code))
     return `has a TLS certificate that is not accepted (${code})`;
   if (/SSL|TLS|EPROTO/.test(code)) return `does not use TLS as expected (${code})`;
-  if (code.startsWith('HPE_')) return `did not answer in HTTP (${code})`;
   return code ? `could not be reached (${code})` : 'could not be reached';
 }
 

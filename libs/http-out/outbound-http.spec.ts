@@ -157,6 +157,16 @@ describe('connections', () => {
     );
   });
 
+  it.each([
+    '220 mail.example.org ESMTP\r\n',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nno chunk\r\n',
+  ])('are reported as such if a server does not answer in HTTP: %j', async (bytes) => {
+    const server = await allowedServer((request) => request.socket.end(bytes));
+    expect(await faultOf(guardedClient().request(get(server.origin)))).toBe(
+      `network: 127.0.0.2:${server.port} did not answer in HTTP`,
+    );
+  });
+
   it('send our user agent, unless the request sets its own', async () => {
     const server = await allowedServer((request, response) => response.end(request.headers['user-agent']));
     const http = guardedClient({ userAgent: 'earshot/1' });
