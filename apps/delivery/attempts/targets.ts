@@ -148,11 +148,18 @@ export class Targets {
   }
 
   private endpointOf(row: Row): Endpoint {
-    const secrets = [this.open(row.secret)];
-    if (row.previous_secret !== null) secrets.push(this.open(row.previous_secret));
+    const { secret, previous_secret: previous } = row;
+    const sealed = previous === null ? [secret] : [secret, previous];
+    const open = () => sealed.map((one) => this.open(one));
     return {
       endpoint: row.endpoint,
-      signing: { secrets, legacy: row.is_legacy },
+      // A secret is decrypted when it signs. If it cannot be decrypted, only deliveries of its account fail.
+      signing: {
+        get secrets() {
+          return open();
+        },
+        legacy: row.is_legacy,
+      },
       disabledReason: row.disabled_reason ?? undefined,
       failingSince: row.failing_since ?? undefined,
       pausedUntil: row.paused_until ?? 0,

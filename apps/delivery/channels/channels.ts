@@ -87,7 +87,7 @@ export class Channels {
   }
 
   private channelOf(row: Row): Channel {
-    return {
+    return Object.assign(this.addressOf(row), {
       channelId: row.channel_id,
       accountId: row.account_id,
       name: row.name,
@@ -99,10 +99,10 @@ export class Channels {
         to: row.addresses,
         secretEncrypted: row.secret_encrypted ?? new Uint8Array(),
       }),
-      ...this.addressOf(row),
-    };
+    });
   }
 
+  /** A secret is decrypted when it is used. If it cannot be decrypted, only messages of its channel fail. */
   private addressOf(row: Row): ChannelAddress {
     const { kind, config, secret_encrypted: sealed } = row;
     const secret = () => (sealed ? this.box.open(sealed) : '');
@@ -117,13 +117,24 @@ export class Channels {
           })),
         };
       case 'telegram':
-        return { kind, botToken: secret(), chatId: config.chatId ?? '' };
+        return {
+          kind,
+          get botToken() {
+            return secret();
+          },
+          chatId: config.chatId ?? '',
+        };
       case 'webhook':
         return { kind, url: config.url ?? '' };
       case 'slack':
       case 'discord':
       case 'teams':
-        return { kind, webhookUrl: secret() };
+        return {
+          kind,
+          get webhookUrl() {
+            return secret();
+          },
+        };
     }
   }
 }
