@@ -1,6 +1,8 @@
 import { attemptsIn } from '#contracts';
 import { EventStore } from '#event-store';
+import { newId } from '#kernel';
 import { until } from '#testing';
+import { savePending } from './attempts/pending-deliveries.js';
 import {
   receivedRequests,
   openDelivery,
@@ -30,6 +32,18 @@ const countOf = async (query: string) => {
   const [row] = await delivery.database.query<{ count: number }[]>(`SELECT ${query} AS count`);
   return row?.count;
 };
+
+/** Copies the waiting delivery `MANY` times, for other events. The copies are due in an hour. */
+const fill = (eventId: string) =>
+  delivery.database.query(
+    `INSERT INTO pending_deliveries (event_id, target_kind, target_id, account_id, watch_id, source, endpoint, body, attempts, first_at, due_at)
+     SELECT gen_random_uuid(), target_kind, target_id, account_id, watch_id, source, endpoint, body, attempts, first_at, now() + interval '1 hour'
+     FROM pending_deliveries, generate_series(1, ${MANY}) WHERE event_id = $1`,
+    [eventId],
+  );
+
+const makeDue = (eventId: string) =>
+  delivery.database.query('UPDATE pending_deliveries SET due_at = now() WHERE event_id = $1', [eventId]);
 
 it('an endpoint that answers 410 is disabled immediately, gets at most one request for each waiting delivery, and does not delay other endpoints', async () => {
   const service = await delivery.start();
@@ -69,17 +83,10 @@ it('all deliveries that wait for an endpoint that answers 410 are given up, in p
   receiver.answers.set('/many', { status: 500 });
   const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/many`));
   await delivery.waiting(eventId, 1);
-  await delivery.database.query(
-    `INSERT INTO pending_deliveries (event_id, target_kind, target_id, account_id, watch_id, source, endpoint, body, attempts, first_at, due_at)
-     SELECT gen_random_uuid(), target_kind, target_id, account_id, watch_id, source, endpoint, body, attempts, first_at, now() + interval '1 hour'
-     FROM pending_deliveries, generate_series(1, ${MANY}) WHERE event_id = $1`,
-    [eventId],
-  );
+  await fill(eventId);
   receiver.answers.set('/many', { status: 410 });
   const publish = jest.spyOn(EventStore.prototype, 'publishAll');
-  await delivery.database.query('UPDATE pending_deliveries SET due_at = now() WHERE event_id = $1', [
-    eventId,
-  ]);
+  await makeDue(eventId);
   await until(
     'nothing waits',
     async () => (await countOf('(SELECT count(*)::int FROM pending_deliveries)')) === 0,
@@ -90,4 +97,50 @@ it('all deliveries that wait for an endpoint that answers 410 are given up, in p
   );
   expect(parts.reduce((sum, part) => sum + part)).toBe(MANY + 2);
   expect(Math.max(...parts)).toBe(1000);
+});
+
+it('a resend is sent if its endpoint was enabled again while other deliveries to it are given up', async () => {
+  const { database, accountId } = delivery;
+  const service = await delivery.start();
+  receiver.answers.set('/back', { status: 500 });
+  const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/back`));
+  await delivery.waiting(eventId, 1);
+  await fill(eventId);
+  receiver.answers.set('/back', { status: 410 });
+  const publishAll = EventStore.prototype.publishAll;
+  const publish = jest.spyOn(EventStore.prototype, 'publishAll');
+  publish.mockImplementation(async function (this: EventStore, messages) {
+    await publishAll.call(this, messages);
+    if (messages.length < 1000 / 50) return;
+    publish.mockRestore();
+    receiver.answers.delete('/back');
+    await database.query('DELETE FROM webhook_endpoints');
+    const target = { kind: 'resend', id: newId() } as const;
+    const now = Date.now();
+    const [waiting] = await database.query<{ watch_id: string; endpoint: string }[]>(
+      'SELECT * FROM pending_deliveries',
+    );
+    const { watch_id: watchId = '', endpoint = '' } = waiting ?? {};
+    await savePending(database.manager, [
+      {
+        ...{
+          eventId,
+          target,
+          accountId,
+          watchId,
+          keywordId: '',
+          source: 'rss',
+          endpoint,
+          attempts: 0,
+          pending: true,
+        },
+        ...{ body: Buffer.from('resent'), firstAt: now, dueAt: now },
+      },
+    ]);
+  });
+  await makeDue(eventId);
+  await until('the event is sent again', () =>
+    receiver.received.some(({ path, body }) => path === '/back' && body.toString() === 'resent'),
+  );
+  await service.stop();
 });

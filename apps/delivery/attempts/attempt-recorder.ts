@@ -243,12 +243,14 @@ export class AttemptRecorder {
 
   /**
    * Gives up the deliveries that wait for an endpoint that is disabled now: a part after the other, because hundreds of
-   * thousands can wait. After a crash, the rest is given up when it is due.
+   * thousands can wait. After a crash, the rest is given up when it is due. Deliveries that are created meanwhile stay,
+   * because somebody can have enabled the endpoint again.
    */
   private async giveUpWaitingAt({ accountId, endpoint, channelKind }: Addressed, why: string): Promise<void> {
+    const until = new Date();
     for (let found = GIVEN_UP_TOGETHER; found === GIVEN_UP_TOGETHER && !this.closed;)
       found = await this.database.transaction(async (tx) => {
-        const waiting = await dropWaitingAt(tx, accountId, endpoint, GIVEN_UP_TOGETHER);
+        const waiting = await dropWaitingAt(tx, accountId, endpoint, until, GIVEN_UP_TOGETHER);
         const givenUp = waiting.map((one) => ({ ...one, reason: why, channelKind }));
         await this.publishGivenUp(givenUp, 'given_up');
         await countReplays(tx, givenUp, false);

@@ -99,7 +99,7 @@ export async function dropPending(tx: Tx, keys: readonly DeliveryKey[]): Promise
 }
 
 /**
- * Deletes at most `max` pending deliveries of an endpoint and returns them. Leaves out rows that another transaction has
+ * Deletes at most `max` pending deliveries of an endpoint, created not later than `until`, and returns them. Leaves out rows that another transaction has
  * locked: the next claim of such a row finds that the endpoint is disabled. The condition on `by_mail` names both values,
  * so that Postgres can use the index, whose first column is `by_mail`.
  */
@@ -107,13 +107,15 @@ export async function dropWaitingAt(
   tx: Tx,
   accountId: string,
   endpoint: string,
+  until: Date,
   max: number,
 ): Promise<Addressed[]> {
   const [rows]: [Row[]] = await tx.query(
     `WITH k AS MATERIALIZED (SELECT event_id, target_kind, target_id FROM pending_deliveries
-       WHERE by_mail IN (true, false) AND account_id = $1 AND endpoint = $2 LIMIT $3 FOR UPDATE SKIP LOCKED)
+       WHERE by_mail IN (true, false) AND account_id = $1 AND endpoint = $2 AND first_at <= $3
+       LIMIT $4 FOR UPDATE SKIP LOCKED)
      DELETE FROM pending_deliveries p USING k WHERE ${SAME_KEY} RETURNING ${COLUMNS}`,
-    [accountId, endpoint, max],
+    [accountId, endpoint, until, max],
   );
   return rows.map(addressedOf);
 }
