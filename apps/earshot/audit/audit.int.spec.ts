@@ -113,3 +113,17 @@ it('the audit ends although messages are deleted while it reads them', async () 
   const { facts } = await readAccount(beside, database, accountId);
   expect(facts).toEqual([]);
 });
+
+it('the audit reads more bytes of checks than the server holds for one connection, and keeps its connection', async () => {
+  const { bus, database } = billing;
+  const accountId = await billing.open();
+  const large = { warnings: ['x'.repeat(500_000)], costCredits: 0 };
+  for (let n = 0; n < 300; n += 10)
+    await Promise.all(Array.from({ length: 10 }, () => billing.check(accountId, large)));
+  const statuses: string[] = [];
+  void (async () => {
+    for await (const { type } of bus.nc.status()) statuses.push(type);
+  })();
+  const { facts } = await readAccount(bus, database, accountId);
+  expect([facts.length, statuses]).toEqual([300, []]);
+}, 60_000);

@@ -1,19 +1,13 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { AccountDecisionSchema, CheckCostSchema, CreditDecisionSchema, type CreditPack } from '#contracts';
 import { EventStore } from '#event-store';
-import { isoOf, Outage } from '#kernel';
-import { consumerInfo, getMessage, subjectOf, type Bus, type StreamName } from '#messaging';
+import { isoOf } from '#kernel';
+import { consumerInfo, subjectOf, type Bus, type StreamName } from '#messaging';
 import type { Database, Tx } from '#postgres';
 import type { QuotedPeriod } from '#quotes';
 import { ledgerCommandsOf } from '../../billing/ledger/account-ledgers.js';
 import { CHARGED_STREAMS, chargesOf, type ChargedStream } from '../../billing/ledger/charges.js';
 import type { AuditInput, Fact, LedgerInTables } from './audit-input.js';
-
-/** Number of messages that are requested at once. */
-const PART = 1000;
-const PART_WITHIN_MS = 5_000;
-/** After this number of empty parts in a row, the server counts as not delivering. */
-const MAX_EMPTY_PARTS = 3;
 
 /**
  * Reads the input of an audit of the account from a running installation. The order of the reads matters: a charge that
@@ -21,12 +15,15 @@ const MAX_EMPTY_PARTS = 3;
  */
 export async function readAccount(bus: Bus, database: Database, accountId: string): Promise<AuditInput> {
   const now = Date.now();
-  const chargedBefore = await new EventStore(bus).lastSeq('CREDITS', subjectOf('CREDITS', accountId));
-  const facts = (await Promise.all(CHARGED_STREAMS.map((stream) => factsOf(bus, stream, accountId)))).flat();
-  const accountFacts = (await messagesOf(bus, 'ACCOUNTS', subjectOf('ACCOUNTS', accountId))).flatMap(
-    ({ seq, data }) =>
-      ledgerCommandsOf(fromBinary(AccountDecisionSchema, data)).map((command) => ({ seq, command })),
+  const store = new EventStore(bus);
+  const chargedBefore = await store.lastSeq('CREDITS', subjectOf('CREDITS', accountId));
+  const facts = (
+    await Promise.all(CHARGED_STREAMS.map((stream) => factsOf(store, stream, accountId)))
+  ).flat();
+  const ofAccount = await messagesOf(store, 'ACCOUNTS', subjectOf('ACCOUNTS', accountId), (data) =>
+    ledgerCommandsOf(fromBinary(AccountDecisionSchema, data)),
   );
+  const accountFacts = ofAccount.flatMap(({ seq, data }) => data.map((command) => ({ seq, command })));
   const existing = await existingOf(bus, accountId);
   const followed = await eachStream([...CHARGED_STREAMS, 'ACCOUNTS'], (stream) => followedOf(bus, stream));
   const keptSince = await eachStream(CHARGED_STREAMS, (stream) => keptSinceOf(bus, stream, now));
@@ -34,9 +31,10 @@ export async function readAccount(bus: Bus, database: Database, accountId: strin
     tables: await tablesOf(tx, accountId),
     quotes: await quotesOf(tx, accountId),
   }));
-  const decisions = (await messagesOf(bus, 'CREDITS', subjectOf('CREDITS', accountId))).map(
-    ({ seq, data }) => ({ seq, decision: fromBinary(CreditDecisionSchema, data) }),
+  const ofCredits = await messagesOf(store, 'CREDITS', subjectOf('CREDITS', accountId), (data) =>
+    fromBinary(CreditDecisionSchema, data),
   );
+  const decisions = ofCredits.map(({ seq, data: decision }) => ({ seq, decision }));
   return {
     accountId,
     now,
@@ -60,9 +58,9 @@ async function eachStream<S extends string>(
   return Object.fromEntries(found) as Record<S, number>;
 }
 
-async function factsOf(bus: Bus, stream: ChargedStream, accountId: string): Promise<Fact[]> {
+async function factsOf(store: EventStore, stream: ChargedStream, accountId: string): Promise<Fact[]> {
   const subject = subjectOf(stream, accountId, ...(stream === 'LOOKUPS' ? [] : ['>']));
-  const messages = await messagesOf(bus, stream, subject, (data) => factOf(stream, data));
+  const messages = await messagesOf(store, stream, subject, (data) => factOf(stream, data));
   return messages.flatMap(({ seq, data }) => (data ? [{ ...data, seq }] : []));
 }
 
@@ -80,47 +78,18 @@ function factOf(stream: ChargedStream, data: Uint8Array): Omit<Fact, 'seq'> | un
   return { stream, source, at: finishedAt, kind: failure ? 'failed check' : 'check', causes };
 }
 
-function messagesOf(
-  bus: Bus,
-  stream: StreamName,
-  subject: string,
-): Promise<{ seq: number; data: Uint8Array }[]>;
-function messagesOf<T>(
-  bus: Bus,
-  stream: StreamName,
-  subject: string,
-  read: (data: Uint8Array) => T,
-): Promise<{ seq: number; data: T }[]>;
 /**
  * Returns every message of the subject, oldest first, converted by `read`.
  * @throws Outage if the server that delivers the messages lacks the newest of them, or stops delivering. Without these
  *   messages, the audit would report faults that do not exist
  */
-async function messagesOf(
-  bus: Bus,
+function messagesOf<T>(
+  store: EventStore,
   stream: StreamName,
   subject: string,
-  read: (data: Uint8Array) => unknown = (data) => data,
-): Promise<{ seq: number; data: unknown }[]> {
-  const found: { seq: number; data: unknown }[] = [];
-  const last = await getMessage(bus, stream, { last_by_subj: subject });
-  if (!last) return found;
-  const consumer = await bus.js.consumers.get(stream, { filter_subjects: subject });
-  for (let empty = 0; (found.at(-1)?.seq ?? 0) < last.seq;) {
-    // Counted again before each part, because messages can be deleted meanwhile.
-    const waiting = (await consumer.info()).num_pending;
-    if (waiting === 0) break;
-    if (empty === MAX_EMPTY_PARTS) throw new Outage('NATS', `${subject} could not be read completely`);
-    const before = found.length;
-    const part = { max_messages: Math.min(waiting, PART), expires: PART_WITHIN_MS };
-    for await (const message of await consumer.fetch(part))
-      found.push({ seq: message.seq, data: read(message.data) });
-    empty = found.length === before ? empty + 1 : 0;
-  }
-  const isShort = (found.at(-1)?.seq ?? 0) < last.seq;
-  if (isShort && (await getMessage(bus, stream, { seq: last.seq })))
-    throw new Outage('NATS', `a server lacks the last messages of ${subject}; audit again when it has them`);
-  return found;
+  read: (data: Uint8Array) => T,
+): Promise<{ seq: number; data: T }[]> {
+  return store.readSince(stream, subject, new Date(0), ({ seq, data }) => ({ seq, data: read(data) }));
 }
 
 /** Returns the ids of the existing keywords, and of the existing watches without a keyword. */
