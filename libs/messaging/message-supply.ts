@@ -26,6 +26,13 @@ const PULL_EXPIRES_MS = 30_000;
 /** The server reports an idle pull at this interval. After two missing reports the pull is restarted. */
 const IDLE_HEARTBEAT_MS = 5000;
 
+/**
+ * One pull asks for about this number of bytes at most: the server closes a connection with more than 64 MiB of unsent
+ * data.
+ */
+const PULLED_BYTES = 32 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 1024 * 1024;
+
 /** A consumer of the server. */
 export interface OpenConsumer {
   consumer: Consumer;
@@ -70,6 +77,10 @@ export class MessageSupply {
   private readonly batchesAtOnce: number;
   private readonly handleWithinMs: number;
   private readonly heartbeat: NodeJS.Timeout;
+  /** The size that the messages of the next pull are expected to have, in bytes. A pull with smaller messages halves it. */
+  private expectedBytes = MAX_MESSAGE_BYTES;
+  /** The size of the largest message of the present pull, in bytes. */
+  private largestBytes = 0;
   /** When the last batch was taken. */
   private takenAt = 0;
   private messages?: ConsumerMessages;
@@ -148,16 +159,18 @@ export class MessageSupply {
         while (!this.closing && this.room() < this.durable.batchSize) await once(this.changes, 'change');
         if (this.closing) return;
         const pull: FetchMessages & ConsumeCallback = {
-          max_messages: this.room(),
+          max_messages: Math.min(this.room(), Math.floor(PULLED_BYTES / this.expectedBytes)),
           expires: PULL_EXPIRES_MS,
           idle_heartbeat: IDLE_HEARTBEAT_MS,
           // Iterating would cost several promises for each message. The types of `fetch` lack the callback, but the
           // library uses it for every pull (version 3.4.0).
           callback: (message) => this.receive(message, createdAt),
         };
+        this.largestBytes = 0;
         this.messages = await consumer.fetch(pull);
         if (this.closing) void this.messages.close();
         const fault = await this.messages.closed();
+        if (this.largestBytes > 0) this.expectedBytes = Math.max(this.largestBytes, this.expectedBytes / 2);
         if (fault) throw fault;
       } catch (error) {
         if (this.closing) return;
@@ -170,6 +183,7 @@ export class MessageSupply {
 
   private receive(message: JsMsg, createdAt: number): void {
     if (message.info.timestampNanos < createdAt * 1_000_000) markOlder(message);
+    this.largestBytes = Math.max(this.largestBytes, message.data.length);
     this.waiting.push(message);
     // Workers need this signal only if there were no messages; `linger` checks the number of messages itself.
     if (this.waiting.length === 1) this.changes.emit('change');
