@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { checkout } from '#testing';
 
@@ -11,4 +12,15 @@ it('the command line ends without a stack trace when the reader of its output ha
   let errors = '';
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
   expect([await once(child, 'close'), errors]).toEqual([[141, null], '']);
+});
+
+it('the command line says in one line that its output cannot be written if the disk is full', () => {
+  const full = openSync('/dev/full', 'w');
+  const { status, stderr } = spawnSync(process.execPath, [CLI, 'config'], {
+    stdio: ['ignore', full, 'pipe'],
+    encoding: 'utf8',
+  });
+  closeSync(full);
+  const message = 'the output cannot be written: ENOSPC: no space left on device, write\n';
+  expect({ status, stderr }).toEqual({ status: 1, stderr: message });
 });
