@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { startClickhouse } from './clickhouse-store.js';
+import { createDirectory } from './create-directory.js';
 import { lockDirectory, lockStores, type StoresLock } from './directory-lock.js';
 import { startNats } from './nats-store.js';
 import { startPostgres } from './postgres-store.js';
@@ -56,7 +57,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   signal?.throwIfAborted();
   // Mode 711 lets other users pass through the directory, because the stores run as other users if this process is
   // root. Other users cannot list the directory, and its contents have their own modes.
-  mkdirSync(options.dataDir, { recursive: true, mode: 0o711 });
+  createDirectory(options.dataDir, 0o711);
   const dataDir = realpathSync(options.dataDir);
   const lock = lockDirectory(dataDir);
   const running: StoreProcess[] = [];
