@@ -5,7 +5,9 @@ import { createClient, type Client } from '#client';
  * @throws Error that names the setting that is invalid or missing
  */
 export function clientOf(env: NodeJS.ProcessEnv): Client {
-  const { EARSHOT_URL: baseUrl = 'http://127.0.0.1:8080', EARSHOT_API_KEY: apiKey = '' } = env;
+  const { EARSHOT_URL: baseUrl = 'http://127.0.0.1:8080', EARSHOT_API_KEY: givenKey = '' } = env;
+  // A file with the key often ends with a new line.
+  const apiKey = givenKey.trim();
   if (!URL.canParse(baseUrl) || !/^https?:/.test(baseUrl))
     throw new Error('EARSHOT_URL must be an address, such as https://earshot.example.com');
   if (apiKey === '') throw new Error('EARSHOT_API_KEY is missing: set it to an API key of the account');
