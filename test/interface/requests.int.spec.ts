@@ -257,6 +257,7 @@ describe('the limits of a request', () => {
       ['PUT', `/v1/keywords/${id}`, 'GET, PATCH, DELETE'],
       ['PATCH', '/v1/keywords?limit=1', 'POST, GET'],
       ['GET', `/v1/queries/${id}/pause`, 'POST'],
+      ['PUT', '/v1/mentions/series', 'GET, PATCH'],
     ] as const) {
       const answer = await request(`${service.url}${path}`, { method, headers: key() });
       expect([answer.statusCode, answer.headers.allow, await answer.body.json()]).toEqual([

@@ -128,7 +128,9 @@ function typingErrors(part: string, given: string): number {
 
 /** Returns the methods of an address, in capitals. */
 export function methodsAt(path: string): string[] {
-  return TEMPLATES.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+  const methods = TEMPLATES.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+  // Several templates can match, such as `/v1/mentions/{id}` and `/v1/mentions/series`.
+  return [...new Set(methods)];
 }
 
 /**
