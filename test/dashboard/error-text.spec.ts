@@ -10,6 +10,11 @@ describe('the text of an error for people', () => {
     expect(errorText(failed(400, 'VALIDATION'))).toEqual({ message: 'the code is wrong', faults: [] });
   });
 
+  it.each([0, 200, 302])('says what to do if another server answered, with the status %d', (status) => {
+    const error = new EarshotError('HTTP 200: <!doctype html><h1>Sign in</h1>', { status, code: 'UNKNOWN' });
+    expect(errorText(error).message).toContain('Reload the page');
+  });
+
   it('says what to do when there is no answer', () => {
     expect(errorText(new EarshotConnectionError('fetch failed')).message).toContain('try again');
   });

@@ -17,13 +17,18 @@ export interface ErrorText {
 export function errorText(error: unknown): ErrorText {
   if (mayHaveSucceeded(error)) return { message: UNKNOWN_OUTCOME, faults: [] };
   if (error instanceof EarshotError) {
-    const { message, details, status, requestId } = error;
+    const { message, details, status, code, requestId } = error;
+    if (code === 'UNKNOWN' && status < 400) return { message: ANOTHER_SERVER, faults: [] };
     return { message, faults: details, ...(status >= 500 && { requestId }) };
   }
   if (error instanceof EarshotConnectionError)
     return { message: 'Earshot cannot be reached. Check the connection and try again.', faults: [] };
   return { message: error instanceof Error ? error.message : String(error), faults: [] };
 }
+
+/** A redirect, or a web page instead of data. For example, a proxy before Earshot has its own sign-in. */
+const ANOTHER_SERVER =
+  'Another server answered instead of Earshot, for example because you must sign in to your network again. Reload the page.';
 
 const UNKNOWN_OUTCOME =
   'Earshot did not answer. Check the connection. Earshot can have carried out the request all the same, so look at the result before you try again.';

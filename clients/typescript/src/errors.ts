@@ -85,7 +85,7 @@ export async function errorOf(response: Response): Promise<EarshotError> {
   const location = response.headers.get('location');
   // In a browser, a redirect has no status and no headers.
   if (response.type === 'opaqueredirect' || location !== null) {
-    const message = `the server redirects to ${location ?? 'another address'}; the client does not follow redirects: correct baseUrl`;
+    const message = `the server redirects to ${location ?? 'another address'}; redirects are not followed: correct the address of Earshot`;
     return new EarshotError(message, { ...shared, code: 'UNKNOWN' });
   }
   const message = text.trim().slice(0, MAX_MESSAGE_LENGTH) || response.statusText || 'no message';
