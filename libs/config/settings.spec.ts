@@ -27,6 +27,10 @@ describe('a setting', () => {
     expect(read('MCP_DAILY_CREDITS', '')).toBe(1000);
   });
 
+  it('has no new line at the end of an address, as files of Windows have', () => {
+    expect(read('LLM_URL', 'https://llm.example/v1\r')).toBe('https://llm.example/v1');
+  });
+
   it.each(['https://earshot.example', 'http://[::1]:8080/', 'https://example.org/earshot'])(
     'PUBLIC_URL can be %s',
     (text) => {

@@ -50,8 +50,9 @@ export const url = makeValidator((text: string) => {
   return text;
 });
 
-/** An address of HTTP to which a path can be appended. */
-export const baseUrl = makeValidator((text: string) => {
+/** An address of HTTP to which a path can be appended. A new line at its end, as files of Windows have, is removed. */
+export const baseUrl = makeValidator((given: string) => {
+  const text = given.trim();
   // A query would swallow the path that is appended.
   if (!URL.canParse(text) || !/^https?:\/\/[^\s?#@]+$/.test(text))
     throw new Error(
