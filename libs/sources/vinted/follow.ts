@@ -161,12 +161,13 @@ class Follower {
 
   /**
    * Returns the number of the appearance of a new listing. The listing can have appeared before, and watches remember
-   * its earlier ids for longer than the history does. Then its photo is older than the history, so that the number, and
-   * with it the id, is another one than before.
+   * its earlier ids for longer than the history does. Then its photo is older than the history, and the number is the
+   * age of the photo in days: such a number, and with it the id, is another one than before, also if the listing
+   * appeared several times.
    */
   private appearanceOf({ photoUploadedAt }: Listing): number {
-    const photoAgeMs = this.now - Date.parse(photoUploadedAt ?? '');
-    return photoAgeMs > 0 ? 1 + Math.floor(photoAgeMs / KEPT_MS) : 1;
+    const uploadedAt = Date.parse(photoUploadedAt ?? '');
+    return this.now - uploadedAt > KEPT_MS ? dayOf(this.now) - dayOf(uploadedAt) : 1;
   }
 
   /**

@@ -201,11 +201,30 @@ describe('the stored state of a search of Vinted', () => {
     expect(news(await read(day, 0))).toEqual([`listing.delisted ${vinted(2)}:delisted:1`]);
     for (let n = 2; n <= 40; n += 1) await read(n * day, (n - 1) * day);
     site.entries.unshift(catalogItem(2));
-    expect(news(await read(41 * day, 40 * day))).toEqual([`listing.created ${vinted(2)}:listed:2`]);
+    expect(news(await read(41 * day, 40 * day))).toEqual([`listing.created ${vinted(2)}:listed:41`]);
     site.entries.shift();
     expect(news(await read(42 * day, 41 * day))).toEqual([
-      `listing.delisted ${vinted(2)}:delisted:2`,
-      `listing.created ${vinted(2)}:listed:2`,
+      `listing.delisted ${vinted(2)}:delisted:41`,
+      `listing.created ${vinted(2)}:listed:41`,
     ]);
+  });
+
+  it('is reported with a new id after 40 days, also if it appeared several times before', async () => {
+    const day = 24 * 60;
+    const { site, read } = search(3, 2, 1);
+    const { page } = site;
+    const ids: string[] = [];
+    await read(0);
+    for (let n = 1; n <= 5; n += 1) {
+      site.page = n % 2 === 1 ? { status: 404, body: '<html>Gone</html>' } : page;
+      if (n % 2 === 1) site.entries = site.entries.filter(({ id }) => id !== catalogItem(2)['id']);
+      else site.entries.unshift(catalogItem(2));
+      ids.push(...news(await read(n * day, (n - 1) * day)));
+    }
+    for (let n = 6; n <= 45; n += 1) await read(n * day, (n - 1) * day);
+    site.entries.unshift(catalogItem(2));
+    const [again] = news(await read(46 * day, 45 * day));
+    expect(again).toMatch(/^listing.created .*:listed:/);
+    expect(ids).not.toContain(again);
   });
 });

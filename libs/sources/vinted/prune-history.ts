@@ -2,8 +2,8 @@ import type { Followed, History } from './history.js';
 
 const DAY_MS = 86_400_000;
 /**
- * Changes, and listings that are gone, are kept for this time. If a watch was not read for a longer time, `missedUntil` shows that its changes can
- * be missing.
+ * Changes, and listings that are gone, are kept for this time. If a watch was not read for a longer time, `missedUntil`
+ * shows that its changes can be missing.
  */
 export const KEPT_MS = 31 * DAY_MS;
 /**
