@@ -132,8 +132,8 @@ describe('an answer', () => {
     expect(readAnswers(text, 1, reading.check)).toEqual({ values: [undefined], faults: [fault] });
   });
 
-  it('is read inside a Markdown block', () => {
-    const text = '```json\n{"items":[{"n":1,"answer":"a"}]}\n```';
+  it.each(['\n', '\r\n', '\u00a0\n'])('is read inside a Markdown block with line ends %j', (end) => {
+    const text = `\`\`\`json${end}{"items":[{"n":1,"answer":"a"}]}${end}\`\`\``;
     expect(readAnswers(text, 1, reading.check).values).toEqual(['a']);
   });
 

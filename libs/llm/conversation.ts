@@ -142,7 +142,9 @@ function entriesOf(text: string): unknown[] | string {
  * million line ends, with which a regular expression for the whole block would take days.
  */
 function withoutBlock(text: string): string {
-  return text.startsWith('```') && text.endsWith('```') ? text.slice(3, -3).replace(/^json/, '') : text;
+  return text.startsWith('```') && text.endsWith('```')
+    ? text.slice(3, -3).replace(/^json/, '').trim()
+    : text;
 }
 
 /**
