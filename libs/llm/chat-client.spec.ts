@@ -74,6 +74,9 @@ it.each<[string, Respond]>([
 it.each([
   ['<think>It says {"items": 1}.\n</think>\n\n{}', '\n\n{}'],
   ['\n<think></think>{"a":"<think>x</think>"}', '{"a":"<think>x</think>"}'],
+  ['The server removed the start.\n</think>\n{}', '\n{}'],
+  ['{"a":"only</think> a text"}', '{"a":"only</think> a text"}'],
+  ['```json\n{"a":"</think>"}\n```', '```json\n{"a":"</think>"}\n```'],
   ['<think>the thoughts have no end {}', '<think>the thoughts have no end {}'],
 ])('the chat client removes the thoughts before the answer in %j', async (content, text) => {
   expect(await ask(json(completion({ content })))).toMatchObject({ text });

@@ -37,8 +37,11 @@ export interface Completion {
 const MAX_BYTES = 1024 * 1024;
 /** The library's own timeout is this much later, so that our deadline ends the request first. */
 const LATER_MS = 60_000;
-/** Some servers put the thoughts of a reasoning model before its answer. */
-const THOUGHTS = /^\s*<think>[\s\S]*?<\/think>/;
+/**
+ * Some servers put the thoughts of a reasoning model before its answer. If their chat template contains the first
+ * `<think>`, it is missing in the response. An answer itself begins with `{`, or with a Markdown block.
+ */
+const THOUGHTS = /^(?!\s*[{`])[\s\S]*?<\/think>/;
 const NO_CONTENT = new Set([101, 204, 205, 304]);
 /** Headers in which the library describes itself, this machine and the request. They are not sent. */
 const UNSENT = [
