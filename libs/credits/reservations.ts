@@ -24,6 +24,11 @@ export interface Reservation {
   lifetimeSeconds: number;
   /** The current holder (a UUID). `release` and `extendReservations` never change a reservation without a holder. */
   holder?: string | undefined;
+  /**
+   * True if an earlier holder possibly still runs. Then the reservation has no holder after a second reservation for
+   * the same id: neither holder can release the credits that the other one needs.
+   */
+  isShared?: boolean;
 }
 
 /**
@@ -120,8 +125,9 @@ async function reserveIn(tx: Tx, reservations: readonly Reservation[]): Promise<
       continue;
     }
     available.set(reservation.accountId, free - reservation.credits);
+    const isTakenOver = ownBefore.has(reservation.reservationId);
     ownBefore.set(reservation.reservationId, reservation.credits);
-    granted.push(reservation);
+    granted.push(isTakenOver && reservation.isShared ? { ...reservation, holder: undefined } : reservation);
   }
   await insertReservations(tx, granted);
   return { shortages, unopened };

@@ -54,4 +54,28 @@ describe('a semantic question', () => {
     const stored = await store.read('LOOKUPS', subjectOf('LOOKUPS', question.accountId));
     expect(new Set(stored.map(({ data }) => fromBinary(LookupSchema, data).lookupId)).size).toBe(1);
   });
+
+  it('keeps its credits if an identical question that was asked meanwhile fails, so that no other question uses them', async () => {
+    const { database } = spec;
+    const handler = new QuestionsHandler(
+      database,
+      new WorkCharges(database, new EventStore(bus), log),
+      embedder,
+      log,
+    );
+    const accountId = newId();
+    await fundAccount(database, accountId, 2);
+    const [first, other] = ['0a'.repeat(32), '0b'.repeat(32)].map((questionHash) => ({
+      accountId,
+      questionHash,
+    }));
+    const ask = (question = first) =>
+      handler.ask(create(AskQuestionSchema, { ...question, commandId: newId(), texts: ['battery'] }));
+    const settle = ({ questionId, holder }: Awaited<ReturnType<typeof ask>>, answered: boolean) =>
+      handler.settle(create(SettleQuestionSchema, { ...first, questionId, holder, texts: 1, answered }));
+    const running = await ask();
+    await settle(await ask(), false);
+    await expect(ask(other)).rejects.toMatchObject({ code: 'INSUFFICIENT_CREDITS' });
+    expect(await settle(running, true)).toMatchObject({ costCredits: 2 });
+  });
 });

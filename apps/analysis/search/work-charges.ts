@@ -17,13 +17,13 @@ export class WorkCharges {
 
   /**
    * Reserves the credits.
-   * @returns the holder of the reservation. If the same work is requested again meanwhile, the reservation gets another
-   *   holder
+   * @returns the holder, which can release the reservation. If the same work is requested again meanwhile, no request
+   *   can release the reservation, because another one needs it; it is charged or expires
    * @throws Refusal `not-covered` if the credits are missing, `unavailable` while the account has no ledger
    */
   async reserve(accountId: string, id: string, credits: number, lifetimeSeconds: number): Promise<string> {
     const holder = newId();
-    const reservation = { reservationId: id, accountId, credits, lifetimeSeconds, holder };
+    const reservation = { reservationId: id, accountId, credits, lifetimeSeconds, holder, isShared: true };
     const { shortages, unopened } = await reserve(this.database, [reservation]);
     if (unopened.has(id)) throw Refusal.unavailable('the account’s ledger is not open yet; try again');
     const shortage = shortages.get(id);

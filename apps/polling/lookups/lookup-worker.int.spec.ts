@@ -215,19 +215,22 @@ describe('a direct lookup', () => {
     expect([(await facts()).length - before, await reservedAmounts()]).toEqual([1, [4]]);
   });
 
-  it('that fails does not release its reservation if the same lookup was sent again meanwhile', async () => {
+  it.each([
+    ['sent again meanwhile', 0],
+    ['sent before and still runs', 1],
+  ])('that fails does not release its reservation if the same lookup was %s', async (_, failing) => {
     const commandId = newId();
     const gates: ((answer: LookupAnswer | Promise<never>) => void)[] = [];
     scene.lookup = () => new Promise((resolve) => gates.push(resolve));
-    const first = refusalOf(ask('tweets', 60_000, commandId));
+    const asked = [ask('tweets', 60_000, commandId)];
     await until('the first request is sent', () => gates.length === 1);
-    const second = ask('tweets', 60_000, commandId);
+    asked.push(ask('tweets', 60_000, commandId));
     await until('the second request is sent', () => gates.length === 2);
-    gates[0]?.(Promise.reject(new UpstreamError('timeout', 'x did not answer')));
-    expect(await first).toMatchObject({ kind: 'unavailable' });
+    gates[failing]?.(Promise.reject(new UpstreamError('timeout', 'x did not answer')));
+    expect(await refusalOf(asked[failing]!)).toMatchObject({ kind: 'unavailable' });
     expect(await reservedAmounts()).toHaveLength(1);
-    gates[1]?.({ kind: 'found', body: {}, found: 1 });
-    await second;
+    gates[1 - failing]?.({ kind: 'found', body: {}, found: 1 });
+    await asked[1 - failing];
     expect(await reservedAmounts()).toHaveLength(1);
   });
 

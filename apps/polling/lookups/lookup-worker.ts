@@ -63,8 +63,8 @@ export class LookupWorker {
     const costBefore = await costOfEarlierLookup(this.database, this.store, accountId, commandId);
     if (costBefore !== undefined)
       return lookedUp(await this.inTime(lane, client, lookup, question), costBefore);
-    // The holder identifies this request. If the same lookup is sent again meanwhile, the reservation belongs
-    // to the later request, and this request must not release the reservation.
+    // The holder identifies this request. If the same lookup is sent again meanwhile, no request releases the
+    // reservation, because another one needs it.
     const holder = newId();
     await this.reserve(question, holder);
     const answer = await this.inTime(lane, client, lookup, question).catch(async (error: unknown) => {
@@ -77,7 +77,8 @@ export class LookupWorker {
   private async reserve(question: Question, holder: string): Promise<void> {
     const { source, operation, accountId, commandId: reservationId } = question;
     const credits = creditsOfLookup(`${source}.${operation}`, maxFound(question));
-    const reservation = { reservationId, accountId, credits, lifetimeSeconds: RESERVED_SECONDS, holder };
+    const lifetimeSeconds = RESERVED_SECONDS;
+    const reservation = { reservationId, accountId, credits, lifetimeSeconds, holder, isShared: true };
     const { shortages, unopened } = await reserve(this.database, [reservation]);
     if (unopened.has(reservationId)) {
       metrics.lookups.add(1, { source, operation, outcome: 'no_ledger' });
