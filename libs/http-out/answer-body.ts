@@ -5,7 +5,7 @@ import type { Transform } from 'node:stream';
 export interface BodyEvents {
   /** The body is complete. */
   whole(bytes: Buffer): void;
-  /** More decoded bytes arrived than allowed; `bytes` contains the allowed part. */
+  /** More bytes arrived than allowed; `bytes` contains the allowed part, decoded. */
   overflow(bytes: Buffer): void;
   /** The content encoding is broken. */
   broken(): void;
@@ -19,7 +19,10 @@ export interface AnswerBody {
   stop(): void;
 }
 
-/** Creates the collector for a content encoding; undefined if the encoding is not supported. */
+/**
+ * Creates the collector for a content encoding; undefined if the encoding is not supported.
+ * @param maxBytes limits the decoded bytes, and about the same number of encoded bytes
+ */
 export function createAnswerBody(
   encoding: string | undefined,
   maxBytes: number,
@@ -33,14 +36,15 @@ export function createAnswerBody(
       return bounded;
     case 'gzip':
     case 'x-gzip':
-      return new DecodedBody(() => createGunzip(ZLIB_OPTIONS), bounded, events);
+      return new DecodedBody(() => createGunzip(ZLIB_OPTIONS), maxBytes, bounded, events);
     case 'br':
-      return new DecodedBody(() => createBrotliDecompress(BROTLI_OPTIONS), bounded, events);
+      return new DecodedBody(() => createBrotliDecompress(BROTLI_OPTIONS), maxBytes, bounded, events);
     case 'deflate':
       // In the RFC, `deflate` means zlib, but many servers send raw deflate. The low half of the first byte of a zlib
       // stream is 8.
       return new DecodedBody(
         (first) => ((first & 0x0f) === 8 ? createInflate(ZLIB_OPTIONS) : createInflateRaw(ZLIB_OPTIONS)),
+        maxBytes,
         bounded,
         events,
       );
@@ -52,6 +56,12 @@ export function createAnswerBody(
 // If a compressed body is truncated, its decoded part is returned, as in browsers: a feed is read as far as possible.
 const ZLIB_OPTIONS = { finishFlush: constants.Z_SYNC_FLUSH };
 const BROTLI_OPTIONS = { finishFlush: constants.BROTLI_OPERATION_FLUSH };
+
+/**
+ * Encoded bytes are received faster than they are decoded, and can decode to nothing. So the encoded bytes are limited
+ * too: they can exceed the maximum size by this number, because encoding makes some contents a little longer.
+ */
+const ENCODING_OVERHEAD = 65_536;
 
 class BoundedBytes implements AnswerBody {
   private readonly chunks: Buffer[] = [];
@@ -68,7 +78,12 @@ class BoundedBytes implements AnswerBody {
     const room = this.maxBytes - this.size;
     this.chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
     this.size += chunk.length;
-    if (chunk.length <= room) return;
+    if (chunk.length > room) this.cut();
+  }
+
+  /** Ends the body before its complete content has arrived. */
+  cut(): void {
+    if (this.done) return;
     this.done = true;
     this.events.overflow(this.bytes());
   }
@@ -96,21 +111,27 @@ class BoundedBytes implements AnswerBody {
 class DecodedBody implements AnswerBody {
   private decoder: Transform | undefined;
   private stopped = false;
+  private encodedBytes = 0;
+  private isCut = false;
 
   constructor(
     private readonly open: (firstByte: number) => Transform,
+    private readonly maxBytes: number,
     private readonly decoded: BoundedBytes,
     private readonly events: BodyEvents,
   ) {}
 
   write(chunk: Buffer): void {
-    if (this.stopped || chunk.length === 0) return;
+    if (this.stopped || this.isCut || chunk.length === 0) return;
     this.decoder ??= this.start(chunk[0] ?? 0);
     this.decoder.write(chunk);
+    this.encodedBytes += chunk.length;
+    this.isCut = this.encodedBytes > this.maxBytes + ENCODING_OVERHEAD;
+    if (this.isCut) this.decoder.end();
   }
 
   end(): void {
-    if (this.stopped) return;
+    if (this.stopped || this.isCut) return;
     if (this.decoder) this.decoder.end();
     else this.decoded.end();
   }
@@ -124,7 +145,7 @@ class DecodedBody implements AnswerBody {
   private start(firstByte: number): Transform {
     const decoder = this.open(firstByte);
     decoder.on('data', (chunk: Buffer) => this.decoded.write(chunk));
-    decoder.on('end', () => this.decoded.end());
+    decoder.on('end', () => (this.isCut ? this.decoded.cut() : this.decoded.end()));
     decoder.on('error', () => {
       if (this.stopped) return;
       this.stop();

@@ -73,6 +73,21 @@ describe('a client that reads the body of an answer', () => {
     expect(cut.bytes.length).toBe(1_000);
   });
 
+  it('limits the compressed bytes too, because they can decode to nothing', async () => {
+    const empty = Buffer.concat(Array.from({ length: 50_000 }, () => gzipSync('')));
+    const server = await allowedServer((_, response) => {
+      response.setHeader('content-encoding', 'gzip');
+      response.write(gzipSync('plain words'));
+      const send = () => void response.write(empty, (error) => !error && send());
+      send();
+    });
+    const http = guardedClient();
+    expect(await faultOf(http.request(get(server.origin)))).toBe(
+      `too_large: 127.0.0.2:${server.port} answered with more than 976 KiB`,
+    );
+    expect(text((await http.request(get(server.origin, { overflow: 'cut' }))).bytes)).toBe('plain words');
+  });
+
   it('truncates a longer answer if the caller asks for this', async () => {
     const server = await allowedServer((_, response) => {
       response.write('0123456789');
