@@ -110,7 +110,10 @@ class Exchange implements Dispatcher.DispatchHandler, BodyEvents {
   }
 
   whole(bytes: Buffer): void {
-    if (this.settle()) this.answer(bytes);
+    if (!this.settle()) return;
+    // The end of the compressed content can come before the end of the response, which would never end.
+    this.abandon();
+    this.answer(bytes);
   }
 
   overflow(bytes: Buffer): void {

@@ -88,6 +88,19 @@ describe('a client that reads the body of an answer', () => {
     expect(text((await http.request(get(server.origin, { overflow: 'cut' }))).bytes)).toBe('plain words');
   });
 
+  it('reads nothing after the end of the compressed content', async () => {
+    const stopped: boolean[] = [];
+    const server = await allowedServer((_, response) => {
+      response.setHeader('content-encoding', 'gzip');
+      response.write(gzipSync('plain words'));
+      const send = () => void response.write(Buffer.alloc(100_000), (error) => !error && send());
+      send();
+      response.on('close', () => stopped.push(true));
+    });
+    expect(text((await guardedClient().request(get(server.origin))).bytes)).toBe('plain words');
+    await until('the connection is closed', () => stopped.length === 1);
+  });
+
   it('truncates a longer answer if the caller asks for this', async () => {
     const server = await allowedServer((_, response) => {
       response.write('0123456789');
