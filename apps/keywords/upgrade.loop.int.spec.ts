@@ -34,3 +34,27 @@ it('watches without a price get a price, even if their criteria contain a field 
   expect(priced[0]?.price_book_version).toBe(PRICE_BOOK_VERSION);
   expect(await prices()).toEqual(priced);
 });
+
+it('watches with the price of an older price book get the present price, and a new quoted period begins', async () => {
+  const { database, decisions, admission } = keywords;
+  const accountId = await keywords.open('free');
+  await keywords.loneWatch(accountId, 'acme');
+  const quoted = () =>
+    database.query<{ credits_per_check: number; price_book_version: string; to_at: Date | null }[]>(
+      `SELECT credits_per_check, price_book_version, to_at FROM quoted_periods WHERE account_id = $1 ORDER BY from_at`,
+      [accountId],
+    );
+  const present = await quoted();
+  for (const table of ['watches', 'quoted_periods'])
+    await database.query(
+      `UPDATE ${table} SET credits_per_check = 70, price_book_version = '2026-01-01' WHERE account_id = $1`,
+      [accountId],
+    );
+  const plans = new PlanEnforcement(decisions, admission);
+  const loop = new UpgradeLoop(database, plans, admission, createLogger('spec', 'silent'));
+  loop.start();
+  await until('a new period begins', async () => (await quoted()).length === 2);
+  await loop.stop();
+  const old = { credits_per_check: 70, price_book_version: '2026-01-01', to_at: expect.any(Date) as Date };
+  expect(await quoted()).toEqual([old, ...present]);
+});

@@ -11,7 +11,7 @@ import { Admission } from './planning/admission.js';
 import { PlanEnforcement } from './planning/plan-enforcement.js';
 import { recordQuotedPeriods } from './projections/quoted-periods.js';
 
-interface UnpricedWatch {
+interface OutdatedWatch {
   watch_id: string;
   subject_id: string;
   source: SourceId;
@@ -21,9 +21,10 @@ interface UnpricedWatch {
 }
 
 /**
- * Runs at each start, for watches that a version without prices created. Usually only the first start of a version with
- * prices finds such watches; a later start continues an interrupted start. Stores their prices, which are the quoted
- * prices from then on. Pauses keywords and watches that exceed the account's plan.
+ * Runs at each start, for watches without a price of the present price book: an older release created them. Usually only
+ * the first start of a release with a new price book finds such watches; a later start continues an interrupted start.
+ * Stores their prices, which are the quoted prices from then on, because checks cost the present prices. Pauses
+ * keywords and watches that exceed the account's plan.
  */
 @Injectable()
 export class UpgradeLoop implements Loop {
@@ -42,7 +43,7 @@ export class UpgradeLoop implements Loop {
     this.finished = this.work().catch((error: unknown) =>
       this.log.error(
         { err: error },
-        'watches of an older version could not be priced; Earshot tries again at the next start',
+        'watches of an older release could not be priced; Earshot tries again at the next start',
       ),
     );
   }
@@ -55,23 +56,24 @@ export class UpgradeLoop implements Loop {
   private async work(): Promise<void> {
     const accounts: { account_id: string }[] = await this.database.query(
       `SELECT DISTINCT account_id FROM watches JOIN accounts USING (account_id)
-       WHERE price_book_version = '' AND retired_at IS NULL`,
+       WHERE price_book_version <> $1 AND retired_at IS NULL`,
+      [PRICE_BOOK_VERSION],
     );
     for (const { account_id: accountId } of accounts) {
       if (this.stopping) return;
-      await this.plans.enforce(accountId, derivedId('upgrade', accountId));
+      await this.plans.enforce(accountId, derivedId('upgrade', accountId, PRICE_BOOK_VERSION));
       await this.database.transaction((tx) => this.price(tx, accountId));
     }
   }
 
   private async price(tx: Tx, accountId: string): Promise<void> {
     await lockAccount(tx, accountId);
-    const watches: UnpricedWatch[] = await tx.query(
+    const watches: OutdatedWatch[] = await tx.query(
       `SELECT w.watch_id, COALESCE(w.keyword_id, w.watch_id) AS subject_id, w.source, w.criteria, w.interval_seconds,
          COALESCE((k.definition->>'coBrandsEnabled')::boolean, false) AS co_brands
        FROM watches w LEFT JOIN keywords k USING (keyword_id)
-       WHERE w.account_id = $1 AND w.price_book_version = '' AND w.retired_at IS NULL`,
-      [accountId],
+       WHERE w.account_id = $1 AND w.price_book_version <> $2 AND w.retired_at IS NULL`,
+      [accountId, PRICE_BOOK_VERSION],
     );
     const prices = watches.map((watch) => {
       const search = {
