@@ -261,6 +261,34 @@ describe('the audit of a faulty account', () => {
     ]);
   });
 
+  it('allows the check that was due by the previous interval when the interval changes', () => {
+    const changedAt = Date.parse('2026-03-01T03:30:00.000Z');
+    const quotes = [
+      { ...quote, to: changedAt },
+      { ...quote, from: changedAt, previousTo: changedAt, intervalSeconds: 86_400 },
+    ];
+    const charged = (checks: number) => ({
+      ...healthy(Array.from({ length: checks }, (_, n) => cause(n + 1))),
+      quotes,
+      now: Date.parse('2026-03-01T05:00:00.000Z'),
+    });
+    expect(faultsOf(charged(6))).toEqual([]);
+    expect(faultsOf(charged(7))).not.toEqual([]);
+  });
+
+  it('allows one check on a day on which a watch ran for less than its interval', () => {
+    const at = (time: string) => Date.parse(`2026-03-0${time}:00:00.000Z`);
+    const daily = { ...quote, intervalSeconds: 86_400 };
+    const quotes = [
+      { ...daily, to: at('1T22') },
+      { ...daily, from: at('2T02'), to: at('2T04'), previousTo: at('1T22') },
+    ];
+    const on = (n: number) => cause(n, { at: '2026-03-02T03:00:00.000Z' });
+    const charged = (causes: ReturnType<typeof cause>[]) => ({ ...healthy(causes), quotes, now: at('3T00') });
+    expect(faultsOf(charged([on(1)]))).toEqual([]);
+    expect(faultsOf(charged([on(1), on(2)]))).not.toEqual([]);
+  });
+
   it('reports charges of a watch without a quote, but finds no fault in them', () => {
     const report = audit({ ...healthy(), quotes: [] });
     expect([report.agrees, report.days[0]?.chargedUnquoted]).toEqual([true, 6]);

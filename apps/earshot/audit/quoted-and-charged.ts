@@ -128,15 +128,21 @@ function watchDays(
  * Returns the credits for additional checks of a time range. In each quoted period, one more check can run than the
  * length of the period allows, because the times of checks depend on the search, not on the start of the period. If only
  * a fraction of an interval lies between the end of the previous period and the end of this one, only this fraction of a
- * check is added, so that many short periods do not allow many checks.
+ * check is added, so that many short periods do not allow many checks. After a change of the interval, one more
+ * check is added in the same way, because the first check can still be due by the previous interval. One check is always
+ * allowed, because there are no fractions of checks.
  */
 function extraChecks(quotes: readonly QuotedPeriod[], begin: number, end: number, now: number): number {
-  return quotes
-    .filter(({ from, to }) => from < end && (to ?? now) >= begin)
-    .reduce((sum, { to, previousTo, intervalSeconds, creditsPerCheck }) => {
-      const passed = previousTo === undefined ? Infinity : (to ?? now) - previousTo;
-      return sum + creditsPerCheck * Math.min(1, passed / 1000 / intervalSeconds);
-    }, 0);
+  const touched = quotes.filter(({ from, to }) => from < end && (to ?? now) >= begin);
+  const sum = touched.reduce((total, { to, previousTo, intervalSeconds, creditsPerCheck }) => {
+    const passed = previousTo === undefined ? Infinity : (to ?? now) - previousTo;
+    const checksAt = (seconds: number) => Math.min(1, passed / 1000 / seconds);
+    const before =
+      quotes.find((one) => one.to !== undefined && one.to === previousTo)?.intervalSeconds ?? intervalSeconds;
+    const early = before === intervalSeconds ? 0 : checksAt(before);
+    return total + creditsPerCheck * (checksAt(intervalSeconds) + early);
+  }, 0);
+  return Math.max(sum, ...touched.map(({ creditsPerCheck }) => creditsPerCheck));
 }
 
 /**
