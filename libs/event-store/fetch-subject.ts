@@ -1,4 +1,5 @@
 import type { OrderedConsumerOptions } from '@nats-io/jetstream';
+import PQueue from 'p-queue';
 import { Outage } from '#kernel';
 import type { Bus, StreamName } from '#messaging';
 
@@ -7,10 +8,12 @@ const FETCH_MS = 5000;
 /** A fetch that has not ended by then has lost its connection: the client would wait for it without end. */
 const FETCH_ENDS_MS = FETCH_MS + 1000;
 /**
- * Maximum number of messages of one fetch. The server closes a connection with more than 64 MiB of unsent data, and a
- * message has at most 1 MiB.
+ * Maximum number of messages of one fetch, and of fetches of a connection at the same time. The server closes a
+ * connection with more than 64 MiB of unsent data, and a message has at most 1 MiB. See also `PULLED_BYTES` of messaging.
  */
-const FETCHED_TOGETHER = 50;
+const FETCHED_TOGETHER = 8;
+const FETCHES_AT_ONCE = 2;
+const turnsOf = new WeakMap<Bus, PQueue>();
 /** After this number of fetches without a message, the rest of the messages counts as unreadable. */
 const EMPTY_FETCHES = 3;
 /** The server forgets a consumer that could not be deleted after this time without a fetch, in ms. */
@@ -42,30 +45,41 @@ export async function fetchSubject(
   { stream, subject, start, last }: Asked,
   take: (message: Stored) => void,
 ): Promise<number> {
+  const turns = turnsOf.get(bus) ?? new PQueue({ concurrency: FETCHES_AT_ONCE });
+  turnsOf.set(bus, turns);
   const consumer = await bus.js.consumers.get(stream, {
     ...start,
     filter_subjects: subject,
     inactive_threshold: FORGET_CONSUMER_MS,
   });
+  let lastSeq = 0;
+  /** The number of messages after the last fetched one; undefined if the last fetch got none. */
+  let pending: number | undefined;
+  /** @returns whether messages are left */
+  const fetchSome = async () => {
+    const left = pending ?? (await consumer.info()).num_pending;
+    if (left === 0) return false;
+    pending = undefined;
+    const options = { max_messages: Math.min(left, FETCHED_TOGETHER), expires: FETCH_MS };
+    const messages = await consumer.fetch(options);
+    const late = setTimeout(() => messages.stop(incomplete(subject)), FETCH_ENDS_MS);
+    try {
+      for await (const { seq, data, subject: its, info } of messages) {
+        take({ seq, data, subject: its });
+        lastSeq = seq;
+        pending = info.pending;
+      }
+    } finally {
+      clearTimeout(late);
+    }
+    return true;
+  };
   try {
-    let lastSeq = 0;
     // One fetch can end before the server has looked through the whole stream, or because a purge has deleted messages
     // meanwhile. So the server is asked again how many messages are left.
     for (let empty = 0; lastSeq < last;) {
-      const { num_pending: left } = await consumer.info();
-      if (left === 0) break;
       const before = lastSeq;
-      const options = { max_messages: Math.min(left, FETCHED_TOGETHER), expires: FETCH_MS };
-      const messages = await consumer.fetch(options);
-      const late = setTimeout(() => messages.stop(incomplete(subject)), FETCH_ENDS_MS);
-      try {
-        for await (const { seq, data, subject: its } of messages) {
-          take({ seq, data, subject: its });
-          lastSeq = seq;
-        }
-      } finally {
-        clearTimeout(late);
-      }
+      if (!(await turns.add(fetchSome))) break;
       empty = lastSeq === before ? empty + 1 : 0;
       if (empty === EMPTY_FETCHES) throw incomplete(subject);
     }
