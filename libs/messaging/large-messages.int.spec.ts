@@ -2,29 +2,57 @@ import { done } from './outcome.js';
 import { DurableScene } from './testing/durable-scene.js';
 
 const scene = new DurableScene();
+const LARGE = 'x'.repeat(1_000_000);
+let statuses: string[];
 
-beforeAll(() => scene.start());
+beforeAll(async () => {
+  await scene.start();
+  void (async () => {
+    for await (const { type } of scene.bus.nc.status()) statuses.push(type);
+  })();
+});
+beforeEach(() => (statuses = []));
 afterAll(() => scene.stop());
 
-it('a durable consumer receives many large messages once each, and keeps its connection', async () => {
+/** Publishes messages, then starts consumers of them, and waits until all have received them. @returns their deliveries */
+async function received(
+  { texts, consumers }: { texts: string[]; consumers: number },
+  batchSize: number,
+  ackWaitMs: number,
+) {
   const deliveries: number[] = [];
-  const statuses: string[] = [];
   const { name, running, again } = await scene.run(
     (batch) => {
       deliveries.push(...batch.map((message) => message.deliveries));
       return batch.map(() => done);
     },
-    200,
-    { ackWaitMs: 30_000 },
+    batchSize,
+    { ackWaitMs },
   );
   await running.stop();
-  const text = 'x'.repeat(1_000_000);
-  for (let n = 0; n < 20; n += 1) await scene.send(...Array.from({ length: 10 }, () => text));
-  void (async () => {
-    for await (const { type } of scene.bus.nc.status()) statuses.push(type);
-  })();
-  const consumer = await again();
-  await scene.settled(name);
-  await consumer.stop();
-  expect([deliveries, statuses]).toEqual([Array.from({ length: 200 }, () => 1), []]);
+  await scene.send(...texts);
+  const names = Array.from({ length: consumers }, (_, index) => `${name}-${index}`);
+  const started = await Promise.all(names.map((one) => again({ name: one })));
+  for (const one of names) await scene.settled(one);
+  await Promise.all(started.map((one) => one.stop()));
+  return deliveries;
+}
+
+it.each([
+  [1, 200],
+  [6, 60],
+])(
+  'each of the durable consumers of a connection (%d) receives %d large messages once, and the connection is kept',
+  async (consumers, count) => {
+    const texts = Array.from({ length: count }, () => LARGE);
+    const deliveries = await received({ texts, consumers }, count, 30_000);
+    expect([deliveries, statuses]).toEqual([Array.from({ length: count * consumers }, () => 1), []]);
+  },
+  60_000,
+);
+
+it('a durable consumer loses its connection at most once if large messages follow many small ones', async () => {
+  const texts = Array.from({ length: 2300 }, (_, index) => (index < 2000 ? 'x' : LARGE));
+  expect((await received({ texts, consumers: 1 }, 500, 2000)).length).toBeGreaterThanOrEqual(2300);
+  expect(statuses.filter((one) => one === 'disconnect').length).toBeLessThanOrEqual(1);
 }, 60_000);

@@ -27,11 +27,16 @@ const PULL_EXPIRES_MS = 30_000;
 const IDLE_HEARTBEAT_MS = 5000;
 
 /**
- * One pull asks for about this number of bytes at most: the server closes a connection with more than 64 MiB of unsent
- * data.
+ * The supplies of one connection share about this number of bytes, because the server closes a connection with more
+ * than 64 MiB of unsent data. A supply that starts alone uses the share of those that start later for one pull, so this
+ * number is smaller.
  */
-const PULLED_BYTES = 32 * 1024 * 1024;
+const PULLED_BYTES = 16 * 1024 * 1024;
 const MAX_MESSAGE_BYTES = 1024 * 1024;
+const suppliesOf = new WeakMap<Bus, number>();
+
+/** What the client returns for the state of the connection. Its type lacks `stop` (version 3.4.0). */
+type Statuses = ReturnType<Bus['nc']['status']> & { stop(): void };
 
 /** A consumer of the server. */
 export interface OpenConsumer {
@@ -84,6 +89,7 @@ export class MessageSupply {
   /** When the last batch was taken. */
   private takenAt = 0;
   private messages?: ConsumerMessages;
+  private readonly statuses: Statuses;
   private closing = false;
 
   constructor(
@@ -95,7 +101,10 @@ export class MessageSupply {
     this.batchesAtOnce = durable.batchesAtOnce ?? 1;
     this.handleWithinMs = durable.handleWithinMs ?? DEFAULT_HANDLE_WITHIN_MS;
     this.heartbeat = setInterval(() => this.beat(), (durable.ackWaitMs ?? DEFAULT_ACK_WAIT_MS) / 3);
+    this.statuses = bus.nc.status() as Statuses;
+    suppliesOf.set(bus, (suppliesOf.get(bus) ?? 0) + 1);
     void this.pull();
+    void this.pullAnew();
   }
 
   /** Waits for the next batch and returns it; returns undefined if the supply is closing. */
@@ -148,6 +157,8 @@ export class MessageSupply {
   /** Returns to the server the messages that were not begun. Call this function after all batches were processed. */
   end(): void {
     clearInterval(this.heartbeat);
+    this.statuses.stop();
+    suppliesOf.set(this.bus, (suppliesOf.get(this.bus) ?? 1) - 1);
     this.giveBack();
   }
 
@@ -159,7 +170,7 @@ export class MessageSupply {
         while (!this.closing && this.room() < this.durable.batchSize) await once(this.changes, 'change');
         if (this.closing) return;
         const pull: FetchMessages & ConsumeCallback = {
-          max_messages: Math.min(this.room(), Math.floor(PULLED_BYTES / this.expectedBytes)),
+          max_messages: Math.min(this.room(), this.limit()),
           expires: PULL_EXPIRES_MS,
           idle_heartbeat: IDLE_HEARTBEAT_MS,
           // Iterating would cost several promises for each message. The types of `fetch` lack the callback, but the
@@ -179,6 +190,24 @@ export class MessageSupply {
         await wait(SOON_MS);
       }
     }
+  }
+
+  /**
+   * After a lost connection, the library repeats the pull. If large messages that did not arrive were the cause, they
+   * would be too many again. So the pull is closed, and the next one expects large messages.
+   */
+  private async pullAnew(): Promise<void> {
+    for await (const { type } of this.statuses) {
+      if (type !== 'reconnect') continue;
+      this.largestBytes = MAX_MESSAGE_BYTES;
+      void this.messages?.close();
+    }
+  }
+
+  /** Returns the number of messages that one pull can ask for because of their size. */
+  private limit(): number {
+    const bytes = PULLED_BYTES / (suppliesOf.get(this.bus) ?? 1);
+    return Math.max(1, Math.floor(bytes / this.expectedBytes));
   }
 
   private receive(message: JsMsg, createdAt: number): void {
