@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { DateTime } from 'luxon';
+import { freePort } from '#embedded';
+import { Outage } from '#kernel';
 import { isolateStores, until, type IsolatedStores } from '#testing';
-import { insertRows, openClickHouse, selectRows } from './client.js';
+import { insertRows, openClickHouse, openClickHouseLater, selectRows } from './client.js';
 import { NO_ID } from './rows.js';
 
 let stores: IsolatedStores;
@@ -43,6 +45,23 @@ describe('opening ClickHouse', () => {
 
   it('creates a dropped table again', async () => {
     expect(await existsAfterOpening('answers', 'text', 'DROP TABLE answers')).toBe(true);
+  });
+});
+
+describe('opening ClickHouse later', () => {
+  it('creates missing tables before the first statement', async () => {
+    const earlier = await openClickHouse(stores.clickhouseUrl, 'spec');
+    await earlier.command({ query: 'DROP TABLE answers' });
+    await earlier.close();
+    const clickhouse = openClickHouseLater(stores.clickhouseUrl, 'spec');
+    expect(await selectRows(clickhouse, 'SELECT * FROM answers')).toEqual([]);
+    await clickhouse.close();
+  });
+
+  it('throws an outage for each statement while ClickHouse cannot be reached', async () => {
+    const clickhouse = openClickHouseLater(`http://127.0.0.1:${await freePort()}`, 'spec');
+    for (let n = 0; n < 2; n += 1) await expect(selectRows(clickhouse, 'SELECT 1')).rejects.toThrow(Outage);
+    await clickhouse.close();
   });
 });
 

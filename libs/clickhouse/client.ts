@@ -18,17 +18,7 @@ export async function openClickHouse(
   name: string,
   { createsTables = true } = {},
 ): Promise<ClickHouseClient> {
-  const client = createClient({
-    url,
-    application: `earshot-${name}`,
-    max_open_connections: 16,
-    request_timeout: 60_000,
-    keep_alive: { enabled: true, idle_socket_ttl: 2000 },
-    // The client throws errors, and the caller logs them.
-    log: { level: ClickHouseLogLevel.OFF },
-    clickhouse_settings: { date_time_input_format: 'best_effort' },
-  });
-  throwOutages(client);
+  const client = newClient(url, name);
   try {
     if (!(await areTablesReady(client))) {
       if (!createsTables)
@@ -42,6 +32,47 @@ export async function openClickHouse(
     await client.close();
     throw error;
   }
+}
+
+/**
+ * Returns a client that does what `openClickHouse` does before its first statement. While ClickHouse cannot be reached,
+ * every statement throws an `Outage`.
+ */
+export function openClickHouseLater(url: string, name: string): ClickHouseClient {
+  const client = newClient(url, name);
+  let opened: Promise<void> | undefined;
+  const open = () =>
+    (opened ??= openClickHouse(url, name)
+      .then((other) => other.close())
+      .catch((error: unknown) => {
+        opened = undefined;
+        throw error;
+      }));
+  const onceOpen =
+    <A extends unknown[], R>(ask: (...args: A) => Promise<R>) =>
+    async (...args: A) => {
+      await open();
+      return ask(...args);
+    };
+  client.query = onceOpen(client.query) as ClickHouseClient['query'];
+  client.insert = onceOpen(client.insert) as ClickHouseClient['insert'];
+  client.command = onceOpen(client.command);
+  return client;
+}
+
+function newClient(url: string, name: string): ClickHouseClient {
+  const client = createClient({
+    url,
+    application: `earshot-${name}`,
+    max_open_connections: 16,
+    request_timeout: 60_000,
+    keep_alive: { enabled: true, idle_socket_ttl: 2000 },
+    // The client throws errors, and the caller logs them.
+    log: { level: ClickHouseLogLevel.OFF },
+    clickhouse_settings: { date_time_input_format: 'best_effort' },
+  });
+  throwOutages(client);
+  return client;
 }
 
 const HASH = createHash('sha256').update(TABLES.join('\n')).digest('hex');

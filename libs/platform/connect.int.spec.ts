@@ -43,6 +43,24 @@ it('an unreachable NATS is reported in one line, after the connection to Postgre
   await database.destroy();
 });
 
+it.each([
+  ['has no such database', 'a_missing_database', ''],
+  ['refuses the password', '', 'wrong'],
+])('a start fails if ClickHouse %s', async (_, database, password) => {
+  const url = new URL(stores.clickhouseUrl);
+  if (database) url.pathname = `/${database}`;
+  if (password) url.password = password;
+  const settings = {
+    NATS_URL: stores.natsUrl,
+    DATABASE_URL: stores.databaseUrl,
+    CLICKHOUSE_URL: url.href,
+    STREAM_REPLICAS: 1,
+  };
+  await expect(connectPlatform('refused', settings, log)).rejects.toThrow(
+    'ClickHouse could not be reached or prepared (CLICKHOUSE_URL)',
+  );
+});
+
 it('a start reports that it waits for Postgres, and continues when the transaction that it waits for has ended', async () => {
   const database = await openDatabase(stores.databaseUrl, 'holder');
   const holder = database.createQueryRunner();

@@ -1,10 +1,10 @@
-import { openClickHouse } from '#clickhouse';
+import { openClickHouse, openClickHouseLater, type ClickHouseClient } from '#clickhouse';
 import { EventStore } from '#event-store';
+import { Outage, settledWithin, unreachable } from '#kernel';
 import { connectBus } from '#messaging';
 import { openDatabase, type Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import type { Platform } from './platform.js';
-import { settledWithin, unreachable } from '#kernel';
 
 /**
  * How long connections can take to close. Without this limit, an unreachable server could delay the close endlessly.
@@ -23,7 +23,7 @@ export interface StoreAddresses {
 }
 
 /**
- * Opens a service's connections, and creates missing streams and tables.
+ * Opens a service's connections, and creates missing streams and tables. ClickHouse can be unreachable.
  * @throws Error with one line that names the first failed store and its setting; the other connections are closed then
  */
 export async function connectPlatform(
@@ -36,7 +36,7 @@ export async function connectPlatform(
   const [bus, database, clickhouse] = await Promise.allSettled([
     connectBus(NATS_URL, name, log, STREAM_REPLICAS).catch(unreachable('NATS_URL', 'NATS')),
     unlessSlow(openDatabase(DATABASE_URL, name), log).catch(unreachable('DATABASE_URL', 'Postgres')),
-    openClickHouse(CLICKHOUSE_URL, name).catch(unreachable('CLICKHOUSE_URL', 'ClickHouse')),
+    clickHouseIfReachable(CLICKHOUSE_URL, name, log).catch(unreachable('CLICKHOUSE_URL', 'ClickHouse')),
   ]);
   if (bus.status === 'fulfilled' && database.status === 'fulfilled' && clickhouse.status === 'fulfilled')
     return {
@@ -55,6 +55,23 @@ export async function connectPlatform(
     ]),
   );
   throw [bus, database, clickhouse].find((outcome) => outcome.status === 'rejected')?.reason as Error;
+}
+
+/**
+ * Opens ClickHouse. If it cannot be reached, reports this, and opens it later: without it, webhooks are sent, and checks
+ * become events.
+ */
+async function clickHouseIfReachable(url: string, name: string, log: Logger): Promise<ClickHouseClient> {
+  try {
+    return await openClickHouse(url, name);
+  } catch (error) {
+    if (!(error instanceof Outage)) throw error;
+    log.warn(
+      { err: error },
+      'ClickHouse cannot be reached (CLICKHOUSE_URL); the service starts without it, and work that needs it waits or fails until it can be reached',
+    );
+    return openClickHouseLater(url, name);
+  }
 }
 
 /** Reports a Postgres that is not ready soon. Nothing limits the change of its tables, and it has no output. */
