@@ -78,12 +78,14 @@ describe('the attempts of a batch', () => {
     expect(underWay.map(([delivery]) => delivery)).toEqual([third]);
   });
 
-  it('make the close of their batch throw if one of them throws', async () => {
+  it('are complete if one of them throws: its delivery is refused, and the others keep their results', async () => {
     const deliveries = ['a', 'b'].map(deliveryTo);
+    const [first, second] = deliveries as [Delivery, Delivery];
     const batch = new BatchAttempts(deliveries, queues);
-    callbacks.get(deliveries[1] as Delivery)?.(new Error('broke'));
+    callbacks.get(second)?.(new Error('broke'));
+    answer(first);
     await batch.settled;
-    expect(() => batch.close()).toThrow('broke');
+    expect(batch.close()).toEqual({ results: [resultOf(first)], refused: [second], underWay: [] });
   });
 
   it('are refused if they are cancelled before they start', () => {

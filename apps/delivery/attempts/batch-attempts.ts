@@ -4,7 +4,10 @@ import type { EndpointQueues } from './endpoint-queues.js';
 /** Deliveries of a batch that have ended. */
 export interface EndedAttempts {
   results: AttemptResult[];
-  /** Deliveries for which no attempt was made. */
+  /**
+   * Deliveries for which no attempt was made. If the attempt of one threw, for example because its secret cannot be
+   * decrypted, the retry loop repeats it and reports the error, and the batch continues.
+   */
   refused: Delivery[];
 }
 
@@ -24,14 +27,13 @@ export interface BatchOutcome extends EndedAttempts {
 export class BatchAttempts {
   /** Deliveries that have no result yet and were not refused. A delivery that ends is removed from the set. */
   readonly open: Set<Delivery>;
-  /** Resolves when each delivery has a result or was refused, or when one attempt threw. */
+  /** Resolves when each delivery has a result or was refused. */
   readonly settled: Promise<void>;
   /** In ms. */
   readonly startedAt = Date.now();
   private results: AttemptResult[] = [];
   private refused: Delivery[] = [];
   private readonly late = new Map<Delivery, (error: unknown, result?: AttemptResult) => void>();
-  private failure: Error | undefined;
   private finish: () => void = () => undefined;
 
   constructor(deliveries: readonly Delivery[], queues: EndpointQueues) {
@@ -42,22 +44,15 @@ export class BatchAttempts {
       queues.submit(delivery, (error, result) => this.settle(delivery, error, result));
   }
 
-  /**
-   * Returns the deliveries that have ended since the last call, and all deliveries that have not ended.
-   * @throws Error if an attempt threw
-   */
+  /** Returns the deliveries that have ended since the last call, and all deliveries that have not ended. */
   take(): TakenAttempts {
-    if (this.failure) throw this.failure;
     const { results, refused } = this;
     this.results = [];
     this.refused = [];
     return { results, refused, open: [...this.open] };
   }
 
-  /**
-   * Closes the batch: later results only resolve the promises of `underWay`.
-   * @throws Error if an attempt threw
-   */
+  /** Closes the batch: later results only resolve the promises of `underWay`. */
   close(): BatchOutcome {
     const { open, ...ended } = this.take();
     const underWay = open.map((delivery): [Delivery, Promise<AttemptResult | undefined>] => [
@@ -75,10 +70,9 @@ export class BatchAttempts {
     this.open.delete(delivery);
     const late = this.late.get(delivery);
     if (late) return late(error, result);
-    if (error !== undefined) this.failure = asError(error);
-    else if (result) this.results.push(result);
+    if (result) this.results.push(result);
     else this.refused.push(delivery);
-    if (this.open.size === 0 || this.failure) this.finish();
+    if (this.open.size === 0) this.finish();
   }
 }
 

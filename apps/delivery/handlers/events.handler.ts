@@ -127,8 +127,8 @@ export class EventsHandler {
   }
 
   /**
-   * Resolves when all attempts have ended, when one has thrown, when `isEnough` returns true, or at the time limit of
-   * the batch. At the time limit, cancels the deliveries that have not started.
+   * Resolves when all attempts have ended, when `isEnough` returns true, or at the time limit of the batch. At the time
+   * limit, cancels the deliveries that have not started.
    */
   private async wait({ settled, open, startedAt }: BatchAttempts, isEnough: () => boolean): Promise<void> {
     while (!(await within(LOOK_MS, settled))) {
