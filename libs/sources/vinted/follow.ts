@@ -161,13 +161,15 @@ class Follower {
 
   /**
    * Returns the number of the appearance of a new listing. The listing can have appeared before, and watches remember
-   * its earlier ids for longer than the history does. Then its photo is older than the history, and the number is the
-   * age of the photo in days: such a number, and with it the id, is another one than before, also if the listing
-   * appeared several times.
+   * its earlier ids for longer than the history does. Then its photo was older than the history at the previous scan,
+   * and the number is the age of the photo in days at that scan: such a number, and with it the id, is another one than
+   * before, also if the listing appeared several times. The time of this scan has no influence, so that a repeated read
+   * gives the same id.
    */
   private appearanceOf({ photoUploadedAt }: Listing): number {
     const uploadedAt = Date.parse(photoUploadedAt ?? '');
-    return this.now - uploadedAt > KEPT_MS ? dayOf(this.now) - dayOf(uploadedAt) : 1;
+    const scannedAt = this.before?.scannedAt ?? this.now;
+    return scannedAt - uploadedAt > KEPT_MS ? dayOf(scannedAt) - dayOf(uploadedAt) : 1;
   }
 
   /**

@@ -201,11 +201,11 @@ describe('the stored state of a search of Vinted', () => {
     expect(news(await read(day, 0))).toEqual([`listing.delisted ${vinted(2)}:delisted:1`]);
     for (let n = 2; n <= 40; n += 1) await read(n * day, (n - 1) * day);
     site.entries.unshift(catalogItem(2));
-    expect(news(await read(41 * day, 40 * day))).toEqual([`listing.created ${vinted(2)}:listed:41`]);
+    expect(news(await read(41 * day, 40 * day))).toEqual([`listing.created ${vinted(2)}:listed:40`]);
     site.entries.shift();
     expect(news(await read(42 * day, 41 * day))).toEqual([
-      `listing.delisted ${vinted(2)}:delisted:41`,
-      `listing.created ${vinted(2)}:listed:41`,
+      `listing.delisted ${vinted(2)}:delisted:40`,
+      `listing.created ${vinted(2)}:listed:40`,
     ]);
   });
 
@@ -226,5 +226,17 @@ describe('the stored state of a search of Vinted', () => {
     const [again] = news(await read(46 * day, 45 * day));
     expect(again).toMatch(/^listing.created .*:listed:/);
     expect(ids).not.toContain(again);
+  });
+
+  it('is reported with the same id if the read that found it is repeated on the next day', async () => {
+    const day = 24 * 60;
+    const { site, read } = search(2, 1);
+    await read(0);
+    for (let n = 1; n <= 40; n += 1) await read(n * day, (n - 1) * day);
+    site.entries.unshift(catalogItem(3));
+    const before = structuredClone(site.state);
+    const first = news(await read(41 * day, 40 * day));
+    site.state = before;
+    expect(news(await read(42 * day, 40 * day))).toEqual(first);
   });
 });
