@@ -41,7 +41,7 @@ export async function prepare(tell) {
   });
 }
 
-/** Vite reads # and ? in a path as the parts of an address, and then reports exports that are missing. */
+/** Refuses a path with # or ?. Vite reads these characters as parts of an address, and then reports missing exports. */
 function refuseFolder() {
   if (!/[#?]/.test(root)) return;
   const message = `Earshot cannot be built in a folder whose path contains # or ?: move ${root}`;

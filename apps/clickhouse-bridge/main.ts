@@ -46,8 +46,7 @@ async function main(): Promise<void> {
     isEnding = true;
     const hasEnded = await bridge.stop();
     lock.release();
-    // If a statement has not ended even after KILL QUERY, it would prevent a normal exit. So the process is killed
-    // then.
+    // A statement that has not ended even after KILL QUERY would prevent a normal exit. Then the process kills itself.
     if (hasEnded) process.exit(0);
     process.kill(process.pid, 'SIGKILL');
   };

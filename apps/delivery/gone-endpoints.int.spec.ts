@@ -99,7 +99,7 @@ it('all deliveries that wait for an endpoint that answers 410 are given up, in p
   expect(Math.max(...parts)).toBe(1000);
 });
 
-it('a resend is sent if its endpoint was enabled again while other deliveries to it are given up', async () => {
+it('a resend is sent if its endpoint is enabled again while other deliveries to it are given up', async () => {
   const { database, accountId } = delivery;
   const service = await delivery.start();
   receiver.answers.set('/back', { status: 500 });

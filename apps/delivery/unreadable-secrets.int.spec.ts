@@ -56,7 +56,7 @@ async function watchOf(accountId: string, path: string): Promise<string> {
   return watchId;
 }
 
-it('a delivery is retried although the secrets of another account and of a channel cannot be decrypted', async () => {
+it('a delivery is retried even if the secrets of another account and of a channel cannot be decrypted', async () => {
   const { database, accountId } = delivery;
   const [other, channelId] = [await openUnreadable(), newId()];
   await database.query(

@@ -25,8 +25,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommands>>> = {
 /** The exit code that shells report if SIGPIPE ends a program: 128 plus the number of the signal. */
 const CLOSED_PIPE = 141;
 
-// A program such as `head` closes the pipe when it has read enough, and a disk can be full. Without this handler, Node
-// would print a stack trace then.
+// A program such as `head` closes the pipe when it has read enough. A disk can be full. In both cases, Node would print
+// a stack trace without this handler.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(CLOSED_PIPE);
   process.stderr.write(`the output cannot be written: ${error.message}\n`, () => process.exit(1));

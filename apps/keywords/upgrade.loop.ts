@@ -21,10 +21,10 @@ interface OutdatedWatch {
 }
 
 /**
- * Runs at each start, for watches without a price of the present price book: an older release created them. Usually only
- * the first start of a release with a new price book finds such watches; a later start continues an interrupted start.
- * Stores their prices, which are the quoted prices from then on, because checks cost the present prices. Pauses
- * keywords and watches that exceed the account's plan.
+ * Runs at each start, and looks for watches without a price of the present price book: an older release created them.
+ * Usually only the first start of a release with a new price book finds such watches. If this start is interrupted, the
+ * next start continues. The loop stores the present prices of these watches. They are the quoted prices from then on,
+ * because checks cost the present prices. The loop also pauses keywords and watches that exceed the account's plan.
  */
 @Injectable()
 export class UpgradeLoop implements Loop {

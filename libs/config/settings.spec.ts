@@ -15,7 +15,7 @@ describe('a setting', () => {
     ['PUBLIC_URL', 'https://earshot.example/?a=1', 'without user, ? and #'],
     ['PUBLIC_URL', 'https://earshot.example/#a', 'without user, ? and #'],
     ['PUBLIC_URL', 'https://ada:secret@earshot.example', 'without user, ? and #'],
-    ['SMTP_URL', 'smtp://ada:100%@mail.example', 'must have %25 for each %'],
+    ['SMTP_URL', 'smtp://ada:100%@mail.example', 'must contain %25 instead of each %'],
     ['LLM_URL', 'https://llm.example/v1?api-version=1', 'without user, ? and #'],
     ['EMBEDDINGS_URL', 'https://llm.example/v1#a', 'without user, ? and #'],
   ])('%s is refused with the value %j, and the message names both', (name, text, reason) => {
@@ -27,7 +27,7 @@ describe('a setting', () => {
     expect(read('MCP_DAILY_CREDITS', '')).toBe(1000);
   });
 
-  it('has no new line at the end of an address, as files of Windows have', () => {
+  it('loses the carriage return that a file of Windows adds to an address', () => {
     expect(read('LLM_URL', 'https://llm.example/v1\r')).toBe('https://llm.example/v1');
   });
 

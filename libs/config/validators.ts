@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { makeValidator } from 'envalid';
 
-/** One key, or during a rotation several keys, of 32 bytes in hexadecimal. */
+/** One key of 32 bytes in hexadecimal; during a rotation several keys, separated by commas. */
 export const masterKey = makeValidator((text: string) => {
   if (!/^[0-9a-f]{64}(,[0-9a-f]{64})*$/i.test(text))
     throw new Error(
@@ -50,10 +50,10 @@ export const url = makeValidator((text: string) => {
   return text;
 });
 
-/** An address of HTTP to which a path can be appended. A new line at its end, as files of Windows have, is removed. */
+/** An address of HTTP to which a path can be appended. Removes spaces and line ends around it. */
 export const baseUrl = makeValidator((given: string) => {
   const text = given.trim();
-  // A query would swallow the path that is appended.
+  // A path that is appended after a query would become a part of the query.
   if (!URL.canParse(text) || !/^https?:\/\/[^\s?#@]+$/.test(text))
     throw new Error(
       'must be an address without user, ? and #, such as https://earshot.example.org or https://llm.example.org/v1',
@@ -68,7 +68,7 @@ export const smtpUrl = makeValidator((text: string) => {
   try {
     decodeURIComponent(text);
   } catch {
-    throw new Error('must have %25 for each % of the user and the password');
+    throw new Error('must contain %25 instead of each % in the user and the password');
   }
   return text;
 });

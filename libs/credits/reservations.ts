@@ -25,8 +25,8 @@ export interface Reservation {
   /** The current holder (a UUID). `release` and `extendReservations` never change a reservation without a holder. */
   holder?: string | undefined;
   /**
-   * True if an earlier holder possibly still runs. Then the reservation has no holder after a second reservation for
-   * the same id: neither holder can release the credits that the other one needs.
+   * True if several holders can work at the same time. Then a second reservation for the same id leaves the reservation
+   * without a holder, so that neither holder releases credits that the other holder needs.
    */
   isShared?: boolean;
 }

@@ -5,8 +5,8 @@ const turns = new WeakMap<Database, Map<string, Promise<void>>>();
 
 /**
  * Runs the work after all earlier work of the account in this process. So a command waits here, and not for the lock of
- * its account in Postgres: there, each waiting command would hold one of the few connections, and the commands of all
- * other accounts would wait for a connection.
+ * its account in Postgres. A command that waits for this lock holds one of the few connections, so the commands of all
+ * other accounts would soon wait for a connection.
  */
 export function inTurnOfAccount<T>(
   database: Database,

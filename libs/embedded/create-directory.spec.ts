@@ -10,7 +10,7 @@ describe('createDirectory', () => {
   beforeEach(() => (base = mkdtempSync(join(tmpdir(), 'create-directory-'))));
   afterEach(() => rmSync(base, { recursive: true }));
 
-  it('creates missing parents, and accepts a directory that exists, also behind a link', () => {
+  it('creates missing parents, and accepts an existing directory or a link to one', () => {
     const path = join(base, 'a/b/c');
     for (let n = 0; n < 2; n += 1) createDirectory(path, 0o711);
     expect([path, join(base, 'a')].map((made) => statSync(made).mode & 0o777)).toEqual([0o711, 0o711]);

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Creates a directory and its missing parents, unless it exists. Node's `recursive` never returns, and blocks the
- * process, if the system does not create a directory in a directory that exists, as in /proc (Node 24).
+ * Creates a directory and its missing parents, if the directory does not exist. Does not use the option `recursive` of
+ * Node: if a parent exists but the system creates no directory in it, as in /proc, that call never returns (Node 24).
  * @throws Error if the system does not create the directory
  */
 export function createDirectory(path: string, mode: number): void {

@@ -5,7 +5,7 @@ import type { Bus, StreamName } from '#messaging';
 
 /** Time limit of one fetch of messages, in ms. */
 const FETCH_MS = 5000;
-/** A fetch that has not ended by then has lost its connection: the client would wait for it without end. */
+/** A longer fetch has lost its connection. Without this limit, the client would wait for it without end. */
 const FETCH_ENDS_MS = FETCH_MS + 1000;
 /**
  * Maximum number of messages of one fetch, and of fetches of a connection at the same time. The server closes a
@@ -14,9 +14,9 @@ const FETCH_ENDS_MS = FETCH_MS + 1000;
 const FETCHED_TOGETHER = 8;
 const FETCHES_AT_ONCE = 2;
 const turnsOf = new WeakMap<Bus, PQueue>();
-/** After this number of fetches without a message, the rest of the messages counts as unreadable. */
+/** After this number of consecutive fetches without a message, the remaining messages count as unreadable. */
 const EMPTY_FETCHES = 3;
-/** The server forgets a consumer that could not be deleted after this time without a fetch, in ms. */
+/** In ms. If the consumer could not be deleted, the server deletes it after this time without a fetch. */
 const FORGET_CONSUMER_MS = 30_000;
 
 /** A stored message of one subject. */
@@ -35,8 +35,8 @@ export interface Asked {
 }
 
 /**
- * Fetches messages, oldest first. Messages that are stored meanwhile can be among them. In a cluster, any server can
- * answer, also one that lacks the last messages.
+ * Fetches messages and calls `take` for each, oldest first. The messages can include some that were stored during the
+ * fetch. In a cluster, a server that lacks the last messages can answer.
  * @returns the sequence of the last fetched message; 0 if there is none
  * @throws Outage if the connection is lost, or the server stops delivering messages before the last one
  */
@@ -75,8 +75,8 @@ export async function fetchSubject(
     return true;
   };
   try {
-    // One fetch can end before the server has looked through the whole stream, or because a purge has deleted messages
-    // meanwhile. So the server is asked again how many messages are left.
+    // A fetch can end before it has found all its messages: because the server has not searched the whole stream yet,
+    // or because a purge has deleted some of them. So the server is asked again how many messages are left.
     for (let empty = 0; lastSeq < last;) {
       const before = lastSeq;
       if (!(await turns.add(fetchSome))) break;

@@ -21,7 +21,7 @@ export interface AnswerBody {
 
 /**
  * Creates the collector for a content encoding; undefined if the encoding is not supported.
- * @param maxBytes limits the decoded bytes, and about the same number of encoded bytes
+ * @param maxBytes maximum number of decoded bytes; the limit of the encoded bytes is `ENCODING_OVERHEAD` higher
  */
 export function createAnswerBody(
   encoding: string | undefined,
@@ -58,8 +58,8 @@ const ZLIB_OPTIONS = { finishFlush: constants.Z_SYNC_FLUSH };
 const BROTLI_OPTIONS = { finishFlush: constants.BROTLI_OPERATION_FLUSH };
 
 /**
- * Encoded bytes are received faster than they are decoded, and can decode to nothing. So the encoded bytes are limited
- * too: they can exceed the maximum size by this number, because encoding makes some contents a little longer.
+ * Encoded bytes can arrive faster than they are decoded, and can decode to nothing. So their number is limited too. It
+ * can exceed the maximum size by this number of bytes, because encoding makes some contents a little longer.
  */
 const ENCODING_OVERHEAD = 65_536;
 

@@ -111,7 +111,7 @@ class Exchange implements Dispatcher.DispatchHandler, BodyEvents {
 
   whole(bytes: Buffer): void {
     if (!this.settle()) return;
-    // The end of the compressed content can come before the end of the response, which would never end.
+    // The compressed content can end before the response, and such a response can stay open without end.
     this.abandon();
     this.answer(bytes);
   }

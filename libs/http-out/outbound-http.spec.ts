@@ -188,7 +188,7 @@ describe('connections', () => {
   it.each([
     '220 mail.example.org ESMTP\r\n',
     'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nno chunk\r\n',
-  ])('are reported as such if a server does not answer in HTTP: %j', async (bytes) => {
+  ])('fail with an error that names the reason if a server does not answer in HTTP: %j', async (bytes) => {
     const server = await allowedServer((request) => request.socket.end(bytes));
     expect(await faultOf(guardedClient().request(get(server.origin)))).toBe(
       `network: 127.0.0.2:${server.port} did not answer in HTTP`,

@@ -21,7 +21,7 @@ export type ChatMessage = ChatCompletionMessageParam;
 
 /** The model's answer to one request. */
 export interface Completion {
-  /** Without the thoughts of a reasoning model. */
+  /** The answer, without the thoughts of a reasoning model. */
   text: string;
   /** The model stopped before the end of its answer, because of a limit of tokens. */
   isCut: boolean;
@@ -38,8 +38,9 @@ const MAX_BYTES = 1024 * 1024;
 /** The library's own timeout is this much later, so that our deadline ends the request first. */
 const LATER_MS = 60_000;
 /**
- * Some servers put the thoughts of a reasoning model before its answer. If their chat template contains the first
- * `<think>`, it is missing in the response. An answer itself begins with `{`, or with a Markdown block.
+ * Matches the thoughts that some servers put before the answer of a reasoning model. The first `<think>` is missing in
+ * the response if the server's chat template contains it. A response that begins with `{` or with a Markdown block has
+ * no thoughts.
  */
 const THOUGHTS = /^(?!\s*[{`])[\s\S]*?<\/think>/;
 const NO_CONTENT = new Set([101, 204, 205, 304]);

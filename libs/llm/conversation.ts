@@ -138,8 +138,9 @@ function entriesOf(text: string): unknown[] | string {
 }
 
 /**
- * Some models put JSON into a Markdown block although they were asked for JSON alone. Some fill such a block with a
- * million line ends, with which a regular expression for the whole block would take days.
+ * Removes the Markdown block into which some models put their JSON, although they were asked for JSON alone. Some
+ * models write a million line ends into such a block: a regular expression for the whole block would need days for
+ * them.
  */
 function withoutBlock(text: string): string {
   return text.startsWith('```') && text.endsWith('```')

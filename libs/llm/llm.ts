@@ -68,9 +68,9 @@ export class Llm {
    * Asks a question about items, all in one request. If an item has no valid answer, and the model did not decline to
    * answer, shows the faults to the model once.
    * @param endsAt epoch ms: no request lasts longer
-   * @returns a value for each item; undefined if the answer about it stayed invalid, or if the model declined to answer.
-   *   With `failure` if only the second request got no answer
-   * @throws LlmError if a request gets no answer, and there is no valid answer about any item
+   * @returns a value for each item; undefined if the answer about the item stayed invalid, or if the model declined to
+   *   answer. `failure` is set if the first request got an answer but the second request got none
+   * @throws LlmError if a request gets no answer and no item has a valid answer
    * @throws what `SharedTurns.begin` throws
    */
   async askOnce<T>(

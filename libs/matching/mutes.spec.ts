@@ -64,7 +64,7 @@ describe('mutes', () => {
     expect(applyMutes([], candidate)).toEqual({ hit: undefined, verdicts: [] });
   });
 
-  it('read a long text at most twice, no matter how many mutes there are', () => {
+  it('read a long text at most twice, for any number of mutes', () => {
     const text = 'Acme pays well. '.repeat(4_000);
     const kinds = [{}, { match: 'contains' }, { match: 'exact' }, { target: 'body' }];
     const mutes = Array.from({ length: 50 }, (_, n) => ({ value: `mute ${n}`, ...kinds[n % 4] }));

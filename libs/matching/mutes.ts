@@ -68,7 +68,7 @@ export function applyMutes(
   return { hit: verdicts.find(({ outcome }) => outcome === 'muted'), verdicts };
 }
 
-/** The title and the text of a candidate, read once for all mutes: a text can be long. */
+/** What is read from the title and the text of a candidate, once for all mutes, because a text can be long. */
 interface ReadTexts {
   /** The terms that were found, by the key of their search. */
   found: ReadonlyMap<string, readonly FoundTerm[]>;
@@ -87,13 +87,13 @@ function readTexts(matcher: Matcher | undefined, { title, text }: Candidate): Re
 interface CompiledMute {
   rule: EffectiveMute;
   hits(candidate: Candidate, texts: ReadTexts): boolean;
-  /** The search of the title and the text that `hits` needs. */
+  /** The search in title and text whose result `hits` reads. */
   search?: SearchTerms;
 }
 
 interface CompiledMutes {
   all: CompiledMute[];
-  /** Makes the searches of all mutes together. */
+  /** Runs the searches of all mutes in one pass. */
   matcher: Matcher | undefined;
 }
 

@@ -23,7 +23,8 @@ export interface Bus {
 }
 
 /**
- * Connects, and creates missing streams unless `createsStreams` is false. Later, a lost connection is opened again without a limit of attempts.
+ * Connects, and creates missing streams unless `createsStreams` is false. If the connection is lost later, the client
+ * connects again, without a limit of attempts.
  * @param url `nats://[user:password@]host:port`, several separated by commas; credentials once, or the same in each. A
  *   user without a password is a token. With `tls://`, a server without TLS is refused before it gets the credentials
  * @param streamReplicas copies that the cluster keeps of each stream that this call creates
@@ -86,7 +87,7 @@ function addressOf(text: string): ConnectionOptions {
     .split(',')
     .map((address) => new URL(address.includes('://') ? address : `nats://${address}`));
   const withUser = urls.find(({ username }) => username !== '');
-  // The client ignores the scheme, and uses TLS only if the server or this option asks for it.
+  // The NATS client ignores the scheme of an address. It uses TLS only if the server or this option asks for it.
   const tls = urls.some(({ protocol }) => protocol === 'tls:') ? {} : undefined;
   const options = { servers: urls.map(({ host }) => host), tls };
   if (!withUser) return options;

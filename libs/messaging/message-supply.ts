@@ -82,7 +82,7 @@ export class MessageSupply {
   private readonly batchesAtOnce: number;
   private readonly handleWithinMs: number;
   private readonly heartbeat: NodeJS.Timeout;
-  /** The size that the messages of the next pull are expected to have, in bytes. A pull with smaller messages halves it. */
+  /** Expected size of the largest message of the next pull, in bytes. A pull reduces it by half at most. */
   private expectedBytes = MAX_MESSAGE_BYTES;
   /** The size of the largest message of the present pull, in bytes. */
   private largestBytes = 0;

@@ -124,8 +124,8 @@ describe('the list of deliveries', () => {
     }));
     const subject = subjectOf('ATTEMPTS', setup.ada.accountId, keyword.watchId);
     const group = toBinary(AttemptSchema, create(AttemptSchema, { attempts }));
-    // The server refuses a repeated message id only for a limited time, so a group can be stored twice. Here two
-    // message ids cause this. No row must be returned twice.
+    // The server refuses a repeated message id only for a limited time, so the same group can be stored twice. This test
+    // stores it under two ids. No row must be returned twice.
     for (const messageId of [newId(), newId()]) await setup.store.publish(subject, group, messageId);
     const [, , last] = attempts;
     await setup.store.publish(

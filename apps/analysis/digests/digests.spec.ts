@@ -39,7 +39,7 @@ const zones = fc.constantFrom(...ZONES);
 const modes = fc.constantFrom(...DIGEST_MODES);
 
 describe('the time at which a digest is due', () => {
-  it('is a full hour, 09:00, or Monday 09:00 by the account’s wall clock, depending on the mode, in twelve zones [digests.times]', () => {
+  it('is a full hour, 09:00 or Monday 09:00 on the account’s clock, depending on the mode, in twelve time zones [digests.times]', () => {
     fc.assert(
       fc.property(modes, zones, instants, (mode, zone, after) => {
         const { weekday, hour, minute, second } = wallClock(nextDue(mode, zone, after), zone);
@@ -77,13 +77,13 @@ describe('the time at which a digest is due', () => {
     ['Pacific/Chatham', '2026-04-04T14:05:00Z', '2026-04-04T14:15:00.000Z'],
     ['Pacific/Chatham', '2026-09-26T14:05:00Z', '2026-09-26T14:15:00.000Z'],
   ])(
-    'is the next full hour in %s, also in an hour in which the clock changes, at %s [digests.times, digests.dst]',
+    'is the next full hour in %s, even if the clock changes in the present hour, at %s [digests.times, digests.dst]',
     (zone, after, due) => {
       expect(new Date(nextDue('hourly', zone, Date.parse(after))).toISOString()).toBe(due);
     },
   );
 
-  it('is not a day late in Greenland, whose clock skips the last hour before midnight on the next day [digests.times, digests.dst]', () => {
+  it('is not a day late in Greenland if the clock skips the last hour of the next day [digests.times, digests.dst]', () => {
     const after = Date.parse('2026-03-27T23:30:00-02:00');
     expect(nextDue('daily', 'America/Nuuk', after)).toBe(Date.parse('2026-03-28T09:00:00-02:00'));
   });

@@ -37,7 +37,7 @@ describe('the period that a check covers', () => {
     expect(period({ baseline: true, windowFrom: '', source: 'rss' })).toEqual([60, 60]);
   });
 
-  it('begins at the oldest item of the kind or term whose items go back least, because each can have its own list [alerts.first-scan, alerts.blind]', () => {
+  it('begins where the items of every kind and term are known, because each can have its own list [alerts.first-scan, alerts.blind]', () => {
     const item = (kind: string, minutes: number, ...terms: string[]) => ({
       item: { itemId: `${kind} ${minutes}`, kind, publishedAt: at(minutes) },
       matches: terms.map((term) => ({ term, field: 'text' })),

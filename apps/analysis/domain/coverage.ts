@@ -13,10 +13,10 @@ export interface Covered {
 const WITHOUT_HISTORY: ReadonlySet<string> = new Set(['rss', 'ai_answers', 'vinted']);
 
 /**
- * Returns the period whose items a check (or one part of it) has read completely. The period is the check's window.
- * After a gap, and in a watch's first check, the period begins at the oldest item of the check (after a gap: the oldest
- * inside the window; see `oldestOf` for several lists), because lists are read from the newest item to the oldest. If the oldest item is not known, the
- * period is empty. It is also empty if the window of a later check has no start.
+ * Returns the period whose items a check (or one part of it) has read completely. Usually this is the check's window.
+ * Lists are read from the newest item to the oldest. So after a gap, and in a watch's first check, the period begins at
+ * the time that `oldestOf` returns. After a gap, only items inside the window count. If the oldest item is not known,
+ * the period is empty. It is also empty for a later check whose window has no start.
  * @param whole reads the message with its items; called only after a gap and for a first check
  * @returns undefined for a failed check and for a check whose window has no end: they cover nothing
  */
@@ -30,9 +30,9 @@ export function coveredBy(period: CheckPeriod, whole: () => Check): Covered | un
 }
 
 /**
- * Returns the time from which on all lists were read. A source can have separate lists of posts and of comments, and a
- * separate list for each term. The lists are not known here, so the items are divided by kind and term. Of these groups,
- * the group whose oldest item is newest decides.
+ * Returns the time from which every list was read. A source can have one list of posts and one of comments, and one
+ * list for each term. A check does not say which list an item is from, so this function groups the items by kind and
+ * term. It finds the oldest item of each group, and returns the newest of these times.
  */
 function oldestOf({ source, rememberedItemIds, items }: Check, min: number, latest: number): number {
   // `items` does not contain remembered items, for example items over the limit of one check. If there are any, the

@@ -30,8 +30,8 @@ function computeDue(mode: DigestMode, timeZone: string, after: number): number {
   const local = DateTime.fromMillis(after, { zone: timeZone });
   if (mode === 'hourly') return nextFullHour(local).toMillis();
   const days = mode === 'weekly_report' ? 7 : 1;
-  // Days are added to the hour of the digest, not to `local`: on another day, the clock possibly skips the time of
-  // `local`, and a time that is moved out of an hour before midnight is on the next day.
+  // Days are added to the hour of the digest, not to `local`. The clock of another day can skip the time of `local`.
+  // Luxon then moves this time forward: from the last hour before midnight to the next day.
   const today = local.set({ hour: DIGEST_HOUR, minute: 0, second: 0, millisecond: 0 });
   const start = days === 7 ? today.minus({ days: (local.weekday - MONDAY + 7) % 7 }) : today;
   for (let ahead = 0; ; ahead += days) {
@@ -60,8 +60,8 @@ const LOOK_BACK_MS: Readonly<Record<DigestMode, number>> = {
 
 /**
  * Returns the next full hour in local time. In a time zone whose clock changes by 30 minutes, one hour after 01:00 can
- * be 02:30, so adding one hour is not enough. The computation begins at `local`, not at the full hour before it: the
- * clock can have changed since then.
+ * be 02:30, so adding one hour is not enough. The computation begins at `local`, not at the full hour before it,
+ * because the clock can have changed between these two times.
  */
 function nextFullHour(local: DateTime): DateTime {
   let next = local;

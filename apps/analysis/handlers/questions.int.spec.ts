@@ -55,7 +55,7 @@ describe('a semantic question', () => {
     expect(new Set(stored.map(({ data }) => fromBinary(LookupSchema, data).lookupId)).size).toBe(1);
   });
 
-  it('keeps its credits if an identical question that was asked meanwhile fails, so that no other question uses them', async () => {
+  it('keeps its credits if an identical question fails while it runs, so that no other question uses them', async () => {
     const { database } = spec;
     const handler = new QuestionsHandler(
       database,

@@ -17,8 +17,9 @@ export class WorkCharges {
 
   /**
    * Reserves the credits.
-   * @returns the holder, which can release the reservation. If the same work is requested again meanwhile, no request
-   *   can release the reservation, because another one needs it; it is charged or expires
+   * @returns the holder, which can release the reservation. If the same work is requested again before it ends, neither
+   *   request can release the reservation, because the other request needs it. Then the credits are charged, or the
+   *   reservation expires
    * @throws Refusal `not-covered` if the credits are missing, `unavailable` while the account has no ledger
    */
   async reserve(accountId: string, id: string, credits: number, lifetimeSeconds: number): Promise<string> {

@@ -14,7 +14,7 @@ const VALID = {
   intentReason: 'x',
 };
 
-/** Creates a model whose first answer is invalid for the second of three items, and which then refuses requests. */
+/** Creates a model that answers once, with an invalid answer for the second of three items, and then refuses requests. */
 function failingModel(): Llm {
   const items = [VALID, { ...VALID, sentiment: 'splendid' }, VALID];
   const content = JSON.stringify({ items: items.map((answer, index) => ({ n: index + 1, answer })) });

@@ -42,21 +42,21 @@ export async function checkSession(): Promise<boolean> {
 }
 
 /**
- * Reports a failed request to the shell, if the session can be the reason. After a 401 the session has ended. After a 403
- * an owner has perhaps changed the role of the member, so the session is read again.
+ * Reports a failed request to the shell if the session can be the reason. A 401 means that the session has ended. A 403
+ * can mean that an owner has changed the member's role, so this function reads the session again.
  */
 export function reportToSession(error: unknown): void {
   if (!(error instanceof EarshotError)) return;
   if (error.status === 401) sessionEnded();
-  // If the session cannot be read, the page shows the refusal alone.
+  // If the session cannot be read, the page shows only the refusal.
   if (error.status === 403) void checkSession().catch(() => undefined);
 }
 
 /**
- * Sends a request with the token of the session. The API refuses the token, also that of a read, if a member has signed
- * in in another tab meanwhile. Then this function reads the session of the browser. If it belongs to the same member, the
- * request is sent once more with the new token: the refused request had no effect. Otherwise the page would show the data
- * of another account.
+ * Sends a request with the token of the session. After a new sign-in in another tab, the API refuses the token, even
+ * for a read. Then this function reads the session of the browser. If it belongs to the same member, the request is
+ * sent once more with the new token: the refused request had no effect. If it belongs to another member, the request is
+ * not repeated, because the page would show the data of another account.
  */
 async function fetchInSession(address: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
   const send = () => {

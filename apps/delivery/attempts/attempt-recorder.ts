@@ -242,9 +242,9 @@ export class AttemptRecorder {
   }
 
   /**
-   * Gives up the deliveries that wait for an endpoint that is disabled now: a part after the other, because hundreds of
-   * thousands can wait. After a crash, the rest is given up when it is due. Deliveries that are created meanwhile stay,
-   * because somebody can have enabled the endpoint again.
+   * Gives up the deliveries that wait for an endpoint that is disabled now. It works in parts, because hundreds of
+   * thousands can wait. After a crash, each remaining delivery is given up when it is due. Deliveries that are created
+   * while this method runs stay, because somebody can have enabled the endpoint again.
    */
   private async giveUpWaitingAt({ accountId, endpoint, channelKind }: Addressed, why: string): Promise<void> {
     const until = new Date();

@@ -99,9 +99,10 @@ export async function dropPending(tx: Tx, keys: readonly DeliveryKey[]): Promise
 }
 
 /**
- * Deletes at most `max` pending deliveries of an endpoint, created not later than `until`, and returns them. Leaves out rows that another transaction has
- * locked: the next claim of such a row finds that the endpoint is disabled. The condition on `by_mail` names both values,
- * so that Postgres can use the index, whose first column is `by_mail`.
+ * Deletes pending deliveries of an endpoint that were created not later than `until`, at most `max` of them, and
+ * returns them. Rows that another transaction has locked stay: the next claim of such a row finds that the endpoint is
+ * disabled. The condition on `by_mail` names both values, so that Postgres can use the index, whose first column is
+ * `by_mail`.
  */
 export async function dropWaitingAt(
   tx: Tx,

@@ -126,11 +126,11 @@ function watchDays(
 
 /**
  * Returns the credits for additional checks of a time range. In each quoted period, one more check can run than the
- * length of the period allows, because the times of checks depend on the search, not on the start of the period. If only
- * a fraction of an interval lies between the end of the previous period and the end of this one, only this fraction of a
- * check is added, so that many short periods do not allow many checks. After a change of the interval, one more
- * check is added in the same way, because the first check can still be due by the previous interval. One check is always
- * allowed, because there are no fractions of checks.
+ * length of the period allows, because the times of checks depend on the search, not on the start of the period. If
+ * less than one interval lies between the end of the previous period and the end of this period, only the same fraction
+ * of a check is added. So many short periods do not allow many checks. After a change of the interval, one more check
+ * is added by the same rule, because the first check can still be due by the previous interval. The result is at least
+ * the price of one check, because a check runs as a whole.
  */
 function extraChecks(quotes: readonly QuotedPeriod[], begin: number, end: number, now: number): number {
   const touched = quotes.filter(({ from, to }) => from < end && (to ?? now) >= begin);

@@ -11,7 +11,7 @@ export function clientOf(env: NodeJS.ProcessEnv): Client {
   if (!URL.canParse(baseUrl) || !/^https?:/.test(baseUrl))
     throw new Error('EARSHOT_URL must be an address, such as https://earshot.example.com');
   if (apiKey === '') throw new Error('EARSHOT_API_KEY is missing: set it to an API key of the account');
-  // Otherwise the error of `fetch` would explain HTTP headers, and print the key.
+  // Without this check, `fetch` would throw an error about HTTP headers that contains the key.
   if (!/^[\x21-\x7e]+$/.test(apiKey))
     throw new Error('EARSHOT_API_KEY is not an API key: it has characters that no key has');
   return createClient({ baseUrl, apiKey });

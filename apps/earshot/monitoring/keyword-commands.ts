@@ -124,7 +124,7 @@ async function estimateOf(client: Client, step: WrittenStep): Promise<Estimate> 
   return { valid: false, text: text || message };
 }
 
-/** @throws Error if a created keyword exists twice, because another apply has created it at the same time */
+/** @throws Error if a created keyword exists twice, because another `apply` created it at the same time */
 async function refuseTwins(client: Client, steps: readonly Step[]): Promise<void> {
   const created = steps.flatMap((step) => (step.kind === 'create' ? [step.file] : []));
   if (created.length > 0) planKeywords(created, await keywordsOf(client), false);

@@ -26,13 +26,14 @@ const HEADING =
 
 /**
  * Reads `{keywords: [...]}`. Checks that `id` and `name` are texts; the installation checks the other values.
- * @throws Error for a file that is too large, is not UTF-8 or has another form, a keyword without a required key, and two
- * entries with the same id, or with the same name and no id
+ * @throws Error if the file is too large, is not UTF-8 or has another form; if a keyword lacks a required key; or if
+ *   two entries have the same id, or the same name and no id
  */
 export function readKeywordFile(bytes: Uint8Array): FileKeyword[] {
   if (bytes.length > MAX_FILE_BYTES) throw new Error('the file is larger than 5 MB');
   const document = parseDocument(decoded(bytes));
-  // A tag that YAML does not know, such as `!secret`, is only a warning. Its value would become a plain text.
+  // For the parser, an unknown tag such as `!secret` is only a warning, and its value becomes a plain text. So warnings
+  // are errors here.
   const [fault] = [...document.errors, ...document.warnings];
   if (fault) throw new Error(`the file is not valid YAML: ${fault.message}`);
   const content: unknown = document.toJS();
@@ -43,7 +44,10 @@ export function readKeywordFile(bytes: Uint8Array): FileKeyword[] {
   return keywords;
 }
 
-/** Returns the text. Other encodings are refused: their accents would become other characters, which match nothing. */
+/**
+ * Returns the text. Refuses other encodings than UTF-8: their accented letters would become other characters, which
+ * match nothing.
+ */
 function decoded(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -71,8 +71,8 @@ export class McpController {
     return POST_ONLY;
   }
 
-  // Nest uses only one method decorator of a handler.
-  /** Answers with the status that the protocol requires from a server without sessions, which a client can end. */
+  // A separate handler, because Nest uses only one of the decorators `@Get` and `@Delete` of a handler.
+  /** DELETE ends a session. Answers with the status that the protocol requires from a server without sessions. */
   @Delete()
   @HttpCode(405)
   @Header('allow', 'POST')

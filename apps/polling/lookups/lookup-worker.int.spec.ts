@@ -216,7 +216,7 @@ describe('a direct lookup', () => {
   });
 
   it.each([
-    ['sent again meanwhile', 0],
+    ['sent again while it runs', 0],
     ['sent before and still runs', 1],
   ])('that fails does not release its reservation if the same lookup was %s', async (_, failing) => {
     const commandId = newId();

@@ -63,8 +63,8 @@ export class LookupWorker {
     const costBefore = await costOfEarlierLookup(this.database, this.store, accountId, commandId);
     if (costBefore !== undefined)
       return lookedUp(await this.inTime(lane, client, lookup, question), costBefore);
-    // The holder identifies this request. If the same lookup is sent again meanwhile, no request releases the
-    // reservation, because another one needs it.
+    // The holder identifies this request. If the same lookup is sent again while this one runs, neither request
+    // releases the reservation, because the other request needs it.
     const holder = newId();
     await this.reserve(question, holder);
     const answer = await this.inTime(lane, client, lookup, question).catch(async (error: unknown) => {

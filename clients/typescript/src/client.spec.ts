@@ -212,7 +212,7 @@ describe('a call that fails for a while', () => {
     await expect(withShortLimit.get('/v1/account')).rejects.toThrow('no response within 30 ms');
   });
 
-  it('starts no timer that is too long for a timer, because it would end immediately', async () => {
+  it('starts no timer longer than 24.8 days, because such a timer would end immediately', async () => {
     const fetch = jest
       .fn<Promise<Response>, []>()
       .mockResolvedValueOnce(new Response('', { status: 429, headers: { 'retry-after': '3000000' } }));

@@ -20,8 +20,8 @@ import {
 
 /**
  * Calls the API. All methods reject with `EarshotError`, or with the reason of `signal` if it is aborted. All methods
- * except `stream`, which connects again, also reject with `EarshotConnectionError`. A path parameter that is missing, `.`
- * or `..` is a `TypeError`.
+ * except `stream`, which connects again, also reject with `EarshotConnectionError`. They reject with `TypeError` if a
+ * path parameter is missing, `.` or `..`.
  */
 export interface Client {
   get<P extends PathsOf<'get'>>(

@@ -71,7 +71,7 @@ export class EarshotConnectionError extends Error {
 
 const MAX_MESSAGE_LENGTH = 300;
 
-/** Returns the error that a response describes whose status is not 2xx, or that is a web page. */
+/** Returns the error for a response whose status is not 2xx, or that is a web page. */
 export async function errorOf(response: Response): Promise<EarshotError> {
   const text = await response.text().catch(() => '');
   const body = parsed(text);

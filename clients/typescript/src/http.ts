@@ -47,9 +47,9 @@ export class Http {
 
   /**
    * Sends a call, and reads the response if its status is 2xx.
-   * @throws EarshotError if the API refuses the request or fails, or if another server answers,
-   * EarshotConnectionError if no complete response arrives, TypeError if a path parameter cannot be part of an address,
-   * the reason of `call.signal` if this signal is aborted
+   * @throws EarshotError if the API refuses the request or fails, or if another server answers; EarshotConnectionError
+   *   if no complete response arrives; TypeError if a path parameter cannot be part of an address; the reason of
+   *   `call.signal` if this signal is aborted
    */
   async send<T>(call: HttpCall, read: (response: Response) => Promise<T> | T): Promise<T> {
     const isRead = call.method === 'GET';
@@ -142,7 +142,7 @@ function addressOf({ path, pathValues = {}, query = {} }: HttpCall): string {
     const value = pathValues[name];
     const text = value === undefined || value === null ? '' : String(value);
     if (text === '') throw new TypeError(`${path} needs the path parameter ${name}`);
-    // These two are not encoded, and would make the request reach another route.
+    // `encodeURIComponent` does not change these two texts, so the request would reach another route.
     if (text === '.' || text === '..')
       throw new TypeError(`the path parameter ${name} of ${path} cannot be "${text}"`);
     return encodeURIComponent(text);

@@ -61,7 +61,7 @@ export function backoffMs(tried: number): number {
   return max / 2 + Math.random() * (max / 2);
 }
 
-/** Waits, at most `MAX_TIMER_MS`. @throws the reason of the signal if it aborts */
+/** Waits, at most `MAX_TIMER_MS`. @throws the reason of the signal if the signal is aborted */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {

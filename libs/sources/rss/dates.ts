@@ -31,7 +31,7 @@ const ZONES: Readonly<Record<string, number>> = {
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const FIRST_YEAR = 1970;
 const LAST_YEAR = 2100;
-// Publishing software writes the first day of Unix time, in any time zone, if it knows no date.
+// Some software writes the first day of Unix time, in any time zone, instead of an unknown date.
 const FIRST_KNOWN = '1970-01-02';
 
 // 2026-03-04T12:00:00.5+01:00, 2026-03-04 12:00, 2026-03-04
@@ -46,9 +46,8 @@ const MONTH_FIRST =
 
 /**
  * Converts a date of a feed to ISO 8601 in UTC. A date without a time zone counts as UTC. Returns undefined if the date
- * cannot be read, if it does not state the day (new articles would count as old if the first day of the month was
- * assumed), if it is the 1st of January 1970 or earlier (new articles would count as old), or if its year is later than
- * 2100.
+ * cannot be read, does not state the day, is the 1st of January 1970 or earlier, or has a year later than 2100. With a
+ * date of 1970, or with the first day of the month instead of a missing day, new articles would count as old.
  */
 export function parseFeedDate(text: string): string | undefined {
   const date = readDate(text);
@@ -56,8 +55,9 @@ export function parseFeedDate(text: string): string | undefined {
 }
 
 /**
- * Reads a date like `parseFeedDate`, but also the 1st of January 1970. A date that states only the month counts as the
- * first day of this month. Only for ids of articles, so that they differ by month, and do not change.
+ * Reads a date for the id of an article, like `parseFeedDate` with two differences. It also reads the 1st of January
+ * 1970, so that existing ids do not change. A date that states only the month counts as the first day of this month, so
+ * that ids differ by month.
  */
 export function parseDateForId(text: string): string | undefined {
   return readDate(text.trim().replace(/^(\d{4}-\d\d)(?=$|[T\s])/i, '$1-01'));

@@ -9,7 +9,7 @@ export function unescaped(text: string): string {
 
 /**
  * Returns a function that converts offsets in the escaped text, counted in code points, to offsets in the unescaped
- * text. An offset inside an escape becomes the end of its character.
+ * text. An offset inside an escape becomes the end of the character that the escape stands for.
  */
 export function unescapedOffsetsIn(text: string): (offset: number) => number {
   let [start, end] = [0, 0];

@@ -1,8 +1,9 @@
 import { compile, type FormatCallback } from 'html-to-text';
 import { cleanText } from './shape.js';
 
-// Very deep nesting would cause a stack overflow, and very long HTML would block the process. For open tags, the time
-// grows with the square of their number. Real posts and feed entries stay below these limits; the rest is cut off.
+// Very deep nesting would cause a stack overflow, and very long HTML would block the process. The time grows with the
+// square of the number of tags that are not closed. Real posts and feed entries stay below these limits; the rest is
+// cut off.
 const MAX_DEPTH = 200;
 const MAX_INPUT_LENGTH = 250_000;
 const MAX_TAGS = 10_000;
@@ -31,8 +32,8 @@ export function htmlToText(html: string, { addresses = false } = {}): string {
   const text = /[<&]/.test(html) ? convert(beginningOf(html)) : html;
   return (
     cleanText(text)
-      // A match begins only at the first space of a run. Otherwise the time would grow with the square of the length of
-      // the run.
+      // A match begins only at the first of several spaces. Otherwise the time would grow with the square of their
+      // number.
       .replace(/(?<![ \t\u00a0])[ \t\u00a0]+$/gm, '')
       .replace(/\n{3,}/g, '\n\n')
       .trim()

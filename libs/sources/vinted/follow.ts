@@ -160,11 +160,11 @@ class Follower {
   }
 
   /**
-   * Returns the number of the appearance of a new listing. The listing can have appeared before, and watches remember
-   * its earlier ids for longer than the history does. Then its photo was older than the history at the previous scan,
-   * and the number is the age of the photo in days at that scan: such a number, and with it the id, is another one than
-   * before, also if the listing appeared several times. The time of this scan has no influence, so that a repeated read
-   * gives the same id.
+   * Returns the number of this appearance of a new listing, from which the id of its item is made. Usually it is 1. But
+   * if the photo was older than the history at the previous scan, the listing can have appeared before, and watches can
+   * still remember the ids of its earlier appearances. Then the number is the age of the photo in days at that scan. No
+   * earlier appearance had this number, so the id is new. The time of this scan has no influence, so that a repeated
+   * read gives the same id.
    */
   private appearanceOf({ photoUploadedAt }: Listing): number {
     const uploadedAt = Date.parse(photoUploadedAt ?? '');

@@ -209,7 +209,7 @@ describe('the stored state of a search of Vinted', () => {
     ]);
   });
 
-  it('is reported with a new id after 40 days, also if it appeared several times before', async () => {
+  it('is reported with a new id after 40 days, even if it appeared several times before', async () => {
     const day = 24 * 60;
     const { site, read } = search(3, 2, 1);
     const { page } = site;

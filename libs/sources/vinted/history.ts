@@ -22,11 +22,9 @@ export interface Followed {
   listing: Listing;
   firstSeenAt: number;
   lastSeenAt: number;
-  /**
-   * Number of times that the listing appeared, or a higher number if it can have appeared before the history begins; and
-   * number of its price changes.
-   */
+  /** Number of appearances of the listing; a higher number if it can have appeared before the history begins. */
   listed: number;
+  /** Number of price changes of the listing. */
   priceChanges: number;
   /** Number of consecutive scans that read past the listing's place in the list without finding the listing. */
   missing: number;
@@ -55,7 +53,7 @@ export interface Sighting {
 export interface ListingChange {
   kind: ChangeKind;
   at: number;
-  /** From 1: the number of a price change, or else of the appearance (see `Followed.listed`). */
+  /** Of a price change: its number, from 1. Otherwise the number of the appearance (see `Followed.listed`). */
   n: number;
   price: Money;
   previous?: Money | undefined;
