@@ -30,14 +30,13 @@ const withAllLinks = converter(true);
 export function htmlToText(html: string, { addresses = false } = {}): string {
   const convert = addresses ? withAllLinks : withShownLinks;
   const text = /[<&]/.test(html) ? convert(beginningOf(html)) : html;
-  return (
-    cleanText(text)
-      // A match begins only at the first of several spaces. Otherwise the time would grow with the square of their
-      // number.
-      .replace(/(?<![ \t\u00a0])[ \t\u00a0]+$/gm, '')
-      .replace(/\n{3,}/g, '\n\n')
-      .trim()
-  );
+  // A regular expression for the spaces at the ends of lines can overflow the stack if there are millions of spaces.
+  const lines = cleanText(text).split('\n');
+  return lines
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
 }
 
 function beginningOf(html: string): string {
