@@ -9,7 +9,7 @@ export function unescaped(text: string): string {
 
 /**
  * Returns a function that converts offsets in the escaped text, counted in code points, to offsets in the unescaped
- * text. An offset inside an escape becomes the end of the character that the escape stands for.
+ * text. If an offset is inside an escape such as `&amp;`, the result is the offset after the decoded character.
  */
 export function unescapedOffsetsIn(text: string): (offset: number) => number {
   let [start, end] = [0, 0];
