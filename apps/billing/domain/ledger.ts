@@ -86,9 +86,9 @@ export function movementIdOf(command: LedgerCommand, accountId: string): string 
 }
 
 /**
- * Applies the renewals and expiries that are due, executes the command, and applies the renewals and expiries that are
- * due then. The balance never goes below zero: a charge that is larger than the balance takes only the available
- * credits. A charge without a cost, and `open` on an open ledger, add no movement.
+ * Executes the command. Before and after the command, applies the renewals and expiries that are due. The balance never
+ * goes below zero: a charge that is larger than the balance takes only the available credits. A charge without a cost,
+ * and `open` on an open ledger, add no movement.
  * @throws Refusal `not-found` while the ledger is not open, except for `open` and `renew`; `invalid` for a grant that
  * is not possible
  */
@@ -176,7 +176,7 @@ function movementOf(
   }
 }
 
-/** Returns the renewal with which the first period begins, like every other period. */
+/** Returns the renewal with which the first period begins. Each later period begins with a renewal too. */
 function opening(movementId: string, plan: string, at: string): CreditMovement {
   const { start, end } = periodFrom(at, 0);
   const allowanceCredits = limitsOf(plan).monthlyCredits;

@@ -24,8 +24,8 @@ export const CREDITS: ConsumerOptions = {
   stream: 'CREDITS',
   name: 'projection-credits-v1',
   batchSize: 500,
-  // The transaction of the ledger's writer commits soon after its message is stored. With this delay, the consumer need
-  // not wait for the locks of that transaction.
+  // The transaction of the ledger's writer commits soon after its message is stored. With this delay, the consumer
+  // does not have to wait for the locks of that transaction.
   lingerMs: 1000,
 };
 

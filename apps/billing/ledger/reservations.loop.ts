@@ -8,8 +8,8 @@ import { chargingConsumerOf } from './charges.js';
 
 const PAUSE_MS = 2000;
 /**
- * Work can mark its reservation as done before it stores its fact: then the fact is stored within this time. Work can
- * also mark its reservation as done at any time after the fact is stored.
+ * Work can mark its reservation as done before it stores its fact. Then the work stores the fact within this time. Work
+ * can also mark its reservation as done after it has stored the fact, at any time.
  */
 const MAX_DONE_BEFORE_FACT_MS = 60_000;
 
@@ -29,7 +29,7 @@ export class ReservationsLoop implements Loop {
     pauseMs: PAUSE_MS,
     run: () => this.pass(),
     failed: (error) =>
-      this.log.error({ err: error }, 'reservations that nothing will settle could not be dropped'),
+      this.log.error({ err: error }, 'reservations that no charge will settle could not be removed'),
   });
   private readonly positions = new Map<ReservedStream, StreamPosition>();
   /** All facts that the stream contained at this instant are charged. */
@@ -52,8 +52,8 @@ export class ReservationsLoop implements Loop {
   /** Runs one pass. The next pass checks whether everything that the streams contain now has been charged. */
   async pass(): Promise<void> {
     await dropExpired(this.database);
-    // Each stream is processed separately, because a fact that cannot be charged, or a stream that cannot be read, must
-    // not prevent the removal of the reservations of other streams.
+    // Each stream is processed separately. If a fact cannot be charged, or a stream cannot be read, the reservations of
+    // the other streams are still removed.
     const passes = await Promise.allSettled(RESERVED_STREAMS.map((stream) => this.passStream(stream)));
     const instants = RESERVED_STREAMS.map((stream) => this.chargedAt.get(stream)?.getTime() ?? 0);
     await this.drop('unknown', new Date(Math.min(...instants)));
