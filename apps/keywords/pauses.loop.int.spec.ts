@@ -103,7 +103,7 @@ describe('a schedule whose start or end was not processed yet', () => {
 });
 
 describe('an account that can pay again', () => {
-  it('resumes its keywords; a watch that was deleted meanwhile is not paused any more', async () => {
+  it('resumes its keywords, and needs no credits for a watch that was deleted meanwhile', async () => {
     const accountId = await keywords.open('solo');
     const watchId = await keywords.loneWatch(accountId, 'old');
     const id = await keywords.keyword(accountId);

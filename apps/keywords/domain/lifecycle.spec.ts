@@ -211,7 +211,7 @@ describe('a keyword', () => {
     expect(to(15, 10).events.at(-1)).toMatchObject({ case: 'keywordPaused', value: { stopped: false } });
   });
 
-  it('does not need the price of a first check again for a watch that continues after a change of another search', () => {
+  it('does not need more credits than before for a watch that continues when another search changes', () => {
     const backfilled = { backfill: true, creditsPerCheck: 1, firstScanCredits: 100 };
     const old = watch('w1', 'a', backfilled);
     const other = watch('w2', 'b', { searchId: 't', creditsPerCheck: 1 });

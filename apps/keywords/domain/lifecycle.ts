@@ -36,7 +36,8 @@ export function resume({ reasons, creditsRemaining }: ResumeCommand, state: Keyw
 
 /**
  * After a change of a keyword that is paused for lack of credits, computes again how many credits the keyword needs:
- * the price of its most expensive first check. If the account has these credits, removes this reason of the pause.
+ * the highest price of a first check. A watch that continues counts with at most the credits that were needed before
+ * the change. If the account has the needed credits, removes this reason of the pause.
  * @param watches the watches after the change
  * @throws Refusal like `pause`
  */

@@ -8,8 +8,8 @@ export const PAUSE_REASONS: readonly PauseReason[] = ['user', 'plan', 'schedule'
 export interface Pauses {
   reasons: readonly PauseReason[];
   /**
-   * The credits that a resume needs: the price of the unpaid check, or, after the keyword has changed, the highest
-   * price of a first check. 0 if the reason `insufficient_credits` does not apply.
+   * The credits that a resume needs: the price of the unpaid check. After the keyword has changed, see
+   * `updateCreditsNeeded`. 0 if the reason `insufficient_credits` does not apply.
    */
   creditsNeeded: number;
 }

@@ -59,9 +59,9 @@ export class PausesHandler {
   /**
    * Removes every reason of a pause that a user can remove. Also removes the reason `schedule` if the schedule contains
    * the current time and `pauses.loop.ts` has not removed this reason yet.
-   * @throws Refusal `not-covered` if the credits, the terms or the number of keywords and searches are not covered,
-   *   `invalid` if an interval is shorter than the plan allows, `conflict` if the keyword is retired or is paused only
-   *   because it is outside its schedule, `not-found` if the account has no such keyword
+   * @throws Refusal `not-covered` if the credits are not sufficient, or the plan does not allow so many terms, keywords
+   *   or searches; `invalid` if an interval is shorter than the plan allows; `conflict` if the keyword is retired or is
+   *   paused only because it is outside its schedule; `not-found` if the account has no such keyword
    */
   @CommandPattern(COMMANDS.resumeKeyword)
   async resume(command: ResumeKeyword) {

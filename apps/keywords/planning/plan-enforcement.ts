@@ -55,7 +55,7 @@ export class PlanEnforcement {
       await lockAccount(tx, accountId);
       return this.readUse(tx, accountId);
     });
-    // Pauses come first, so that a resumed subject does not run beside a subject that is about to be paused.
+    // Pauses come first. Otherwise a resumed subject could run at the same time as a subject that must be paused.
     const changing = subjects.filter(({ id, pauses }) => over.has(id) !== pauses.includes('plan'));
     for (const { id } of changing.toSorted((a, b) => Number(over.has(b.id)) - Number(over.has(a.id))))
       await this.decisions.run(
