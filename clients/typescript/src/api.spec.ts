@@ -15,7 +15,7 @@ interface Generator {
 }
 
 describe('the types of the client', () => {
-  it('are those of the current OpenAPI description; npm run client:types writes them', async () => {
+  it('equal the types that npm run client:types makes from the current OpenAPI description', async () => {
     const script = new URL('scripts/client-types.mjs', checkout).href;
     const { clientTypes, committedTypes } = (await import(script)) as Generator;
     const [wanted, committed] = [await clientTypes(openApiDocument()), committedTypes()];

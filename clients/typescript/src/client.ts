@@ -20,8 +20,8 @@ import {
 
 /**
  * Calls the API. All methods reject with `EarshotError`, or with the reason of `signal` if it is aborted. All methods
- * except `stream`, which connects again, also reject with `EarshotConnectionError`. They reject with `TypeError` if a
- * path parameter is missing, `.` or `..`.
+ * except `stream` also reject with `EarshotConnectionError`; `stream` connects again instead. A method rejects with
+ * `TypeError` if a path parameter is missing, `.` or `..`.
  */
 export interface Client {
   get<P extends PathsOf<'get'>>(
@@ -43,7 +43,7 @@ export interface Client {
     path: P,
     ...options: OptionalArgument<OptionsOf<'delete', P>>
   ): Promise<AnswerOf<'delete', P>>;
-  /** Yields every row of a list. Reads the next page when all rows of the current page were used. */
+  /** Returns every row of a list. Reads the next page when all rows of the current page were used. */
   paginate<P extends ListPath>(
     path: P,
     ...options: OptionalArgument<OptionsOf<'get', P>>
@@ -53,7 +53,7 @@ export interface Client {
     path: P,
     ...options: OptionalArgument<OptionsOf<'get', P>>
   ): Promise<Response>;
-  /** Yields new mentions as they arrive. Connects again automatically, and then continues after the last mention. */
+  /** Returns new mentions as they arrive. Connects again automatically, and then continues after the last mention. */
   stream(filters?: StreamFilters, options?: StreamOptions): AsyncGenerator<StreamedMention, void, undefined>;
 }
 

@@ -36,9 +36,9 @@ export interface StreamedMention {
 const SILENCE_MS = 45_000;
 
 /**
- * Yields new mentions. Connects again after every loss of the connection, for as long as the caller reads.
- * @throws EarshotError if the API refuses the stream for another reason than an outage or the quota, the reason of
- * `signal` if this signal is aborted, an error that `onOpen` or `onReconnect` throws
+ * Returns new mentions. Connects again after every loss of the connection, for as long as the caller reads.
+ * @throws EarshotError if the API refuses the stream, except because of an outage or the quota; the reason of `signal`
+ * if this signal is aborted; an error that `onOpen` or `onReconnect` throws
  */
 export async function* mentionStream(
   http: Http,
@@ -79,7 +79,7 @@ export async function* mentionStream(
   }
 }
 
-/** Yields the events of one connection. @returns why the connection has ended */
+/** Gives the caller the events of one connection, one after another. @returns why the connection has ended */
 async function* connection(
   http: Http,
   filters: StreamFilters,
@@ -88,7 +88,7 @@ async function* connection(
 ): AsyncGenerator<ServerSentEvent, unknown, undefined> {
   const ended = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  // The timer runs only during a read, because the server is not silent while the caller works on a mention.
+  // The timer runs only during a read. The time in which the caller works on a mention is no silence of the server.
   const reads = {
     begin() {
       timer = setTimeout(
