@@ -30,9 +30,9 @@ export interface PaidWorkStores {
 
 /**
  * Publishes the fact of finished work, from which billing computes the charge. Succeeds if the fact is stored.
- * @throws Refusal `unavailable` if NATS does not confirm the fact, which can be stored nevertheless; its text says that
- *   it is not known whether the request was charged. Every other error means that nothing was stored or charged: the
- *   error of Postgres before the publication, or the error of NATS if the server refuses the fact
+ * @throws Refusal `unavailable` if NATS does not confirm the fact. The fact can still be stored, so the text of the
+ *   refusal says that it is not known whether the request was charged. Every other error means that nothing was stored
+ *   or charged: the error of Postgres before the publication, or the error of NATS if the server refuses the fact
  */
 export async function publishPaidWork(
   { database, store, log }: PaidWorkStores,

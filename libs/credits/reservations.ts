@@ -57,9 +57,9 @@ export interface ReserveResult {
 }
 
 /**
- * Reserves credits before the work. Each reservation is made only if the account's balance covers it beside the
- * account's other reservations, also if other work is reserved or charged at the same time. A charge for the same fact
- * settles the reservation; `release` releases it.
+ * Reserves credits before the work. A reservation is made only if the account's balance covers it together with the
+ * account's other reservations. This is true even if other work is reserved or charged at the same time. A charge for
+ * the same fact settles the reservation; `release` releases it.
  */
 export async function reserve(
   database: Database,

@@ -30,8 +30,9 @@ const DAY_MS = 86_400_000;
 
 /**
  * Sums up periods by source and UTC day, ordered by day, then by source. A period has one check on the day when the
- * watch begins, and then one check per interval while the watch runs, at the price of the period. A pause counts like
- * running time up to one check, because the check that became due during the pause is made when the watch resumes.
+ * watch begins, and then one check per interval while the watch runs. Each check has the price of the period. A pause
+ * counts like running time up to one check, because the check that became due during the pause is made when the watch
+ * resumes.
  * @param since start of the requested window, ms
  * @param until end of the window, ms; later time is not quoted
  */

@@ -108,8 +108,8 @@ function compileRules(rules: readonly Rule[]): ItemRules {
 }
 
 /**
- * Compiles all terms in title and body together, so that a text is read at most twice (for words, and for parts of
- * words), no matter how many clauses there are.
+ * Compiles all terms in title and body together. So a text is read at most twice, for any number of clauses: once for
+ * words, and once for parts of words.
  */
 function matcherOf(clauses: readonly CompiledClause[]): Matcher | undefined {
   const searches = clauses.flatMap(({ term }, number) =>

@@ -11,8 +11,9 @@ export type CommandHandler<I extends DescMessage = DescMessage, O extends DescMe
 ) => Promise<MessageShape<O>>;
 
 /**
- * Returns whether JetStream has sent the message from a stream. No command is stored: a service that cannot send the
- * command has made JetStream send one of its own messages here, with a consumer, or with a request for this message.
+ * Returns whether JetStream has sent the message from a stream. Commands are never stored in a stream, so such a
+ * message is not a valid command. A service without the right to send the command can make JetStream send one of the
+ * service's messages here, with a consumer or with a request for a stored message.
  */
 function isStored(message: Msg, subject: string): boolean {
   return message.subject !== subject || message.headers?.has('Nats-Stream') === true;

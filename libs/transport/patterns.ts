@@ -41,8 +41,9 @@ export function CommandPattern<I extends DescMessage, O extends DescMessage>(
 
 /**
  * `@EventPattern` for a durable consumer: the method gets a batch of messages and returns an outcome for each. If it
- * throws, each message is tried by itself. A message that fails alone is retried. If it fails at its eighth delivery or
- * later, it is parked, unless the failure is an outage, the consumer is `inOrder`, or the stream contains decisions.
+ * throws, each message is tried by itself. A message that fails alone is retried. At its eighth delivery or later, a
+ * message that fails is parked. But it is retried again if the failure is an outage, the consumer is `inOrder`, or the
+ * stream contains decisions.
  */
 export function ConsumerPattern(consumer: ConsumerOptions): HandlerOf<BatchHandler> {
   // Nest's own type for the method allows only handlers of one event.

@@ -8,7 +8,7 @@ export function stopTasks(bus: () => Bus): void {
   const ask = () => new CommandClient(bus()).request(COMMANDS.retireKeyword, command);
 
   describe('a stop', () => {
-    it('first answers the command that is under way', async () => {
+    it('first answers the command that is running', async () => {
       const { begun, release, controller } = gatedHandler();
       const replica = await startReplica(bus(), controller);
       const asked = ask();
