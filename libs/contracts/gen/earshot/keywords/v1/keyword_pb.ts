@@ -283,7 +283,8 @@ export type Paused = Message<"earshot.keywords.v1.Paused"> & {
 
   /**
    * insufficient_credits: the credits that the account needs before the keyword can run. This is the price of the unpaid
-   * check; after a change of the keyword, the highest price of a first check of one of its searches.
+   * check. After a change of the keyword, it is the highest price of a first check of one of its searches; a search that
+   * continues counts with at most the earlier credits_needed.
    *
    * @generated from field: double credits_needed = 4;
    */
