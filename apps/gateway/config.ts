@@ -21,8 +21,8 @@ export const SIGN_UP = Symbol('sign-up');
 export interface SignUpRules {
   mode: 'off' | 'invite' | 'open';
   /**
-   * Whether owners can change the plan and add packs. Without `PLAN_CHANGES`, they can unless the mode is `open`: then
-   * everybody can open an account, and could give it credits.
+   * Whether owners can change the plan and add packs. Without the setting `PLAN_CHANGES`, they can do this, except in
+   * the mode `open`: in that mode everybody can open an account, and could give it credits.
    */
   canOwnersChangePlan: boolean;
 }

@@ -26,12 +26,13 @@ const OPEN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A page uses this route to find out whether a member has signed in; a 401 opens the sign-in page. A request to this route
- * without a key and a session is no failed attempt, and is never blocked, because nothing is looked up in Postgres.
+ * A page uses this route to find out whether a member has signed in; a 401 opens the sign-in page. If a request to this
+ * route has neither a key nor a session, Earshot looks up nothing in Postgres. So the request is never blocked, and
+ * does not count as a failed attempt.
  */
 const SESSION_ROUTE = '/v1/auth/session';
 
-/** If a request has arrived completely only after this time, in ms, its credential and its rights are checked again. */
+/** If a request needs more than this time, in ms, to arrive completely, its credential and rights are checked again. */
 const CHECKED_AGAIN_AFTER_MS = 1000;
 
 const RIGHT_TOKEN = 'GET /v1/auth/session returns it as csrfToken';
@@ -76,8 +77,8 @@ export class Admission {
   }
 
   /**
-   * Checks the credential and the rights again, after a body that arrived slowly. Otherwise a member could begin a request,
-   * and send the rest of its body after the member was removed.
+   * Checks the credential and the rights again, after a body that arrived slowly. Otherwise a member could begin a
+   * request, and send the rest of its body after the member was removed.
    * @throws Refusal as `callerOf` and `refuseUnlessAllowed` do
    */
   private async checkAgain(request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -152,8 +153,8 @@ export class Admission {
   /**
    * Requires that a request with a session comes from our own page. This applies to reads too: a link on a page of
    * another site sends the cookie, and lookups cost credits. A write also needs the token, which only our page knows. A
-   * read does not need it. But a read with the token of another session is refused, because the page that sends it would
-   * show data of another account; only the session itself can be read with any token.
+   * read does not need the token. But a read with the token of another session is refused, because the page that sends
+   * this read would show data of another account. Exception: the session itself can be read with any token.
    * @throws Refusal `forbidden`; `unauthenticated` for a read, as if the request had no session
    */
   private refuseForgery(request: FastifyRequest, token: string): void {

@@ -81,7 +81,8 @@ export class ApiKeys {
   }
 
   private async load(hash: Buffer): Promise<CachedKey | undefined> {
-    // The use of a key is recorded when the key is loaded, not per request: often enough to show whether it is in use.
+    // The use of a key is recorded when the key is loaded, not for each request. This is often enough to show whether
+    // the key is used.
     const [row] = await this.database.query<Row[]>(
       `WITH found AS (
          SELECT k.key_id, k.account_id, a.plan, k.scope, k.key_hash, k.expires_at, k.member_id, k.mcp_daily_credits,

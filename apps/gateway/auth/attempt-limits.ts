@@ -48,9 +48,10 @@ interface Count {
 }
 
 /**
- * Limits attempts with a password, a code or a token, and requests for mails: for each email address (a reset: for each
- * token) and for each network, over all gateways. The limits do not depend on whether the address is known. An attempt
- * counts from its beginning, so that concurrent attempts cannot exceed the limits.
+ * Limits attempts with a password, a code or a token, and requests for mails. One limit is for each email address, or
+ * for each token of a reset. Another limit is for each network. Both are for all gateways together. The limits do not
+ * depend on whether the address is known. An attempt counts from its beginning, so that concurrent attempts cannot
+ * exceed the limits.
  */
 @Injectable()
 export class AttemptLimits {

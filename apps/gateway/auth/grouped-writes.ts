@@ -17,7 +17,8 @@ interface Waiting<T> {
 
 /**
  * Writes values, one write after the other, except if a write hangs. The values that arrive during a write wait for it,
- * and are written together afterwards. So many concurrent values take few statements and few commits, and a single value does not wait.
+ * and are written together afterwards. In this way, many concurrent values need only a few statements and commits, and
+ * a single value does not wait.
  */
 export class GroupedWrites<T> {
   private readonly waiting: Waiting<T>[] = [];

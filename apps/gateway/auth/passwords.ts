@@ -8,8 +8,8 @@ import { metrics } from '#telemetry';
 const OPTIONS: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 /**
- * Number of passwords that are hashed at the same time. Small, because each hash uses a whole core, and other requests
- * need the cores too.
+ * Number of passwords that are hashed at the same time. The number is small, because each hash uses a whole core, and
+ * other requests need the cores too.
  */
 const MAX_CONCURRENT = 2;
 /** The maximum number of waiting passwords. If more waited, the wait would take seconds. */

@@ -14,7 +14,7 @@ export function camelKey(key: string): string {
 /** A body with camelCase keys, and the sender's spelling of each key. */
 export interface CasedBody {
   body: unknown;
-  /** Maps each key in camelCase to the key as it was sent. If it was sent in both spellings, to the one in snake_case. */
+  /** Maps each key in camelCase to the key as it was sent: in snake_case if it was sent in both spellings. */
   spelling: ReadonlyMap<string, string>;
   /**
    * The spelling in which the sender wrote keys that consist of several words: `snake` if at least one of them is in

@@ -92,8 +92,9 @@ export class QueryReader {
   }
 
   /**
-   * Returns the two instants of a window. Without `from`, the window begins `defaultMs` before `to`, or before now if
-   * `to` is absent or later than now, but not before 1970; with a `to` before 1970, it begins at `to`.
+   * Returns the two instants of a window. Without `from`, the window begins `defaultMs` before `to`. If `to` is absent
+   * or later than now, the window begins `defaultMs` before now. The window never begins before 1970, except if `to` is
+   * before 1970: then the window begins at `to`.
    */
   window(from: string, to: string, defaultMs: number): { from: Date; to: Date | undefined } {
     const { from: begin, to: end } = this.span(from, to);

@@ -113,9 +113,9 @@ export class IdempotencyRecords {
 
   /**
    * Stores the outcome, which repetitions of the request receive. If keywords of the account were purged while the
-   * request ran, stores only what `forgetKeywords` would leave: it has possibly run before. The 10 s are for a difference
-   * between the clocks of the gateway and of Postgres. If a purge begins between the two statements, the second
-   * pass of the purge, 20 s later, finds the stored outcome.
+   * request ran, stores only what `forgetKeywords` would leave, because `forgetKeywords` has possibly run already. The
+   * 10 s are for a difference between the clocks of the gateway and of Postgres. If a purge begins between the two
+   * statements, the second pass of the purge, 20 s later, finds the stored outcome.
    */
   async keep({ accountId, key, runner }: KeyedRequest, outcome: Outcome): Promise<void> {
     const purged: { id: string }[] = await this.database.query(
@@ -151,11 +151,11 @@ export class IdempotencyRecords {
   }
 
   /**
-   * Removes stored responses about purged keywords. Responses that contain the id of one become 404, and their keys
-   * stay used. Estimates do not contain the id, so every estimate of the account is deleted; a repeated request
-   * computes a new estimate. The other responses without the id (`KEYWORD_TEXTS`) are removed too: a repeated request
-   * runs again as the same command, so it has no second effect and no second charge. The answer of a resend keeps only
-   * its webhook address empty, because the repeated command would send the event again.
+   * Removes stored responses about purged keywords. A response that contains the id of a purged keyword becomes a 404,
+   * and its `Idempotency-Key` stays used. Estimates do not contain the id, so every estimate of the account is deleted;
+   * a repeated request computes a new estimate. The other responses without the id (`KEYWORD_TEXTS`) are removed too: a
+   * repeated request runs again as the same command, so it has no second effect and no second charge. The answer of a
+   * resend stays stored, because the repeated command would send the event again. Only its webhook address is removed.
    */
   async forgetKeywords(accountId: string, keywordIds: readonly string[]): Promise<void> {
     await this.database.query(
@@ -200,7 +200,7 @@ const PURGED: Outcome = {
 /** A regular expression, for Postgres too: the address in the answer of a resend. */
 const ENDPOINT = String.raw`"endpoint":"([^"\\]|\\.)*"`;
 
-/** Returns what may be stored of an outcome if these keywords were purged; undefined if nothing. */
+/** Returns the part of an outcome that may be stored if these keywords were purged; undefined if there is none. */
 function leftOf({ status, body }: Outcome, keywordIds: readonly string[]): Outcome | undefined {
   if (keywordIds.length === 0) return { status, body };
   if (keywordIds.some((id) => body.includes(id))) return PURGED;

@@ -98,7 +98,7 @@ const answering =
     reply.status(status).send(body);
 
 describe('a POST with an Idempotency-Key', () => {
-  it('runs again if the response hides a failure that is not stored, as the response for a refused MCP tool does', async () => {
+  it('runs again if the status of the response is 200 but an MCP tool failed with a status that is not stored', async () => {
     handle = (request) => {
       setHiddenFailure(request, 429);
       return { isError: true };

@@ -76,7 +76,7 @@ const create = tool({
   name: 'create_keyword',
   title: 'Create a keyword',
   description:
-    'Creates a keyword. Its checks then cost credits: in a month, the monthly_credits of its estimate. Needs the estimate_token that estimate_keyword returned for the same body. The same token creates only one keyword, even if it is sent several times. The keyword’s credits of one day and those of its start (the first check, or the first scan, of each search; startCredits of the estimate) count towards the daily limit of the API key.',
+    'Creates a keyword. Its checks then cost credits: in a month, the monthly_credits of its estimate. Needs the estimate_token that estimate_keyword returned for the same body. The same token creates only one keyword, even if it is sent several times. Two amounts count towards the daily limit of the API key: the keyword’s credits of one day, and the startCredits of its estimate, which pay for the first check, or the first scan, of each search.',
   input: z.strictObject({ keyword: body, estimate_token: z.string().optional().describe('Required') }),
   output: z.object({ keyword: z.looseObject({ id: z.string(), name: z.string() }), ...price }),
   effects: CHANGES,

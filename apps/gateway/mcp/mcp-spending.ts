@@ -37,8 +37,8 @@ export class McpSpending {
   }
 
   /**
-   * Runs work that costs up to this many credits. The unused part is released. If the work is refused, everything
-   * is released; after `unavailable` and after another error, nothing. Work without a cost is not counted.
+   * Runs work that costs up to this many credits. The unused part is released. If the work is refused, all credits
+   * are released. After `unavailable` or another error, none are released. Work without a cost is not counted.
    * @param costOf the cost in credits, from the result. Default: the whole amount
    * @throws Refusal `not-covered` `MCP_SPEND_LIMIT` before the work begins
    */
@@ -67,7 +67,7 @@ export class McpSpending {
 
   /**
    * Runs a command that costs this many credits. Calls with the same id, at the same time or up to seven days later,
-   * are counted only one time. They are not counted if all of them were refused, other than with
+   * are counted only one time. They are not counted if each of them was refused, and none of the refusals was
    * `unavailable`.
    * @throws Refusal `not-covered` `MCP_SPEND_LIMIT` before the work begins
    */

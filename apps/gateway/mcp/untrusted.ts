@@ -9,7 +9,7 @@ const EXCERPT_CHARACTERS = 500;
 
 /**
  * Characters that models read but people do not see, for example control characters, the tag characters of Unicode, and
- * marks that change the direction of writing. The expression does not match line feeds, tabs, and the joiners that some
+ * marks that change the direction of writing. The expression does not match line feeds, tabs or the joiners that some
  * scripts and emoji need.
  */
 const INVISIBLE = /(?![\n\t\u200C\u200D])[\p{Cc}\p{Cf}]/gu;

@@ -28,7 +28,7 @@ export const ERRORS: Readonly<Record<number, ErrorKind>> = {
   403: {
     name: 'Forbidden',
     description:
-      'The API key, the role of the member or the settings of the installation do not allow the request, the `x-csrf-token` is missing or wrong, or a page of another site sent a request that changes something.',
+      'The API key, the role of the member or the settings of the installation do not allow the request; the `x-csrf-token` is missing or wrong; or a page of another site sent a request that changes something.',
     codes: ['FORBIDDEN'],
   },
   404: {

@@ -13,7 +13,7 @@ export interface Route {
   /** Unique; clients derive function names from it. */
   operationId: string;
   summary: string;
-  /** Facts that the summary does not contain: conditions, limits, costs. */
+  /** What the summary does not contain: conditions, limits, costs. */
   description: string;
   /** All parameters, including the parameters of the path. */
   parameters?: readonly Schema[];

@@ -9,7 +9,8 @@ export const WINDOW_MS = 60_000;
 const USED_UP_MS = 250;
 /**
  * A lease is a number of requests that the table allows one gateway to admit. An unused lease is returned after this
- * time. A shorter time would make an account with one request a second write a lease and its return for each request.
+ * time. With a shorter time, an account that sends one request a second would cause two writes for each request: the
+ * lease and its return.
  */
 const IDLE_MS = 1000;
 /**

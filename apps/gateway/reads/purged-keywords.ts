@@ -5,8 +5,8 @@ import type { Database } from '#postgres';
 /**
  * Finds purged keywords whose rows ClickHouse can still contain, because a deletion takes a second or two. The reads of
  * mentions, deliveries and corrections query this list first, so that a request that begins after the response to a
- * purge returns no such rows. The reads of events do not need the list: they first find the keyword or its watches in
- * Postgres, from which a purge deletes them before its response.
+ * purge returns no such rows. The reads of events do not need the list: they first look for the keyword or its
+ * watches in Postgres, and a purge deletes these rows before its response.
  */
 @Injectable()
 export class PurgedKeywords {

@@ -28,7 +28,10 @@ const MIN_RARE_WEIGHT = weightOf(MAX_RARE_SHARE * SAMPLE_SIZE, SAMPLE_SIZE);
  * candidates can be far from the question.
  */
 const CANDIDATES_BY_WORDS = 50;
-/** This number of the nearest mentions, or more for large or later pages, are candidates, which `ranked` then ranks. */
+/**
+ * Minimum number of the nearest mentions that are candidates. Large pages and later pages have more candidates.
+ * `ranked` then ranks the candidates.
+ */
 const MIN_CANDIDATES = 120;
 /**
  * Rows that are read in addition to the page, because some of the nearest mentions possibly do not pass the filters.

@@ -78,7 +78,7 @@ export class AccountMails implements Loop {
     const { mail_id: mailId, kind, attempts } = row;
     const reason = await this.attempt(row).catch(async (error: unknown) => {
       const { kind: failure, message } = refusalFor(error);
-      // An outage ends some time, so this attempt does not count. (It counts if Postgres refuses this statement too.)
+      // Every outage ends, so this attempt does not count. (It counts if Postgres refuses this statement too.)
       // Every other error can come back at each attempt.
       if (failure === 'unavailable')
         await this.database.query('UPDATE account_mails SET attempts = attempts - 1 WHERE mail_id = $1', [

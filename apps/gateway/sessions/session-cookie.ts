@@ -39,8 +39,9 @@ export class SessionCookie {
   }
 
   /**
-   * Returns false if the browser reports that a page of another origin sent the request. Returns true if the request has
-   * neither `Sec-Fetch-Site` nor `Origin`: it is from a program that is no browser, so no other page can use its cookie.
+   * Returns false if the browser reports that a page of another origin sent the request. Returns true if the request
+   * has neither `Sec-Fetch-Site` nor `Origin`. Such a request is from a program and not from a browser, so no other
+   * page can use its cookie.
    */
   isFromOwnPage(request: FastifyRequest): boolean {
     const site = request.headers['sec-fetch-site'];

@@ -61,8 +61,8 @@ export class Sessions {
         networkAddress,
       ],
     );
-    // This gateway does not refuse a person who has just signed in for the invalid keys that others of the network have
-    // sent. Another gateway can do so until the minute ends.
+    // Other people of the same network can have sent many invalid keys. Even then, this gateway does not refuse a
+    // person who has just signed in. Another gateway can refuse this person until the minute ends.
     this.validBefore.set(nameOf(token), true);
     return token;
   }
@@ -73,8 +73,8 @@ export class Sessions {
   }
 
   /**
-   * Returns the caller of this session; undefined if the session has ended. The caller is not cached, so that the end of
-   * a session applies to the next request in all gateways. The cost is small, because a person sends few requests.
+   * Returns the caller of this session; undefined if the session has ended. The caller is not cached, so that the end
+   * of a session applies to the next request in all gateways. The cost is small, because a person sends few requests.
    */
   async callerOf(token: string): Promise<Caller | undefined> {
     if (!TOKEN.test(token)) return undefined;

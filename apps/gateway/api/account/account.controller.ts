@@ -34,7 +34,7 @@ export class AccountController {
   }
 
   private async view(accountId: string) {
-    // Plain SQL: for this small read, the query builder would use a tenth of the gateway's processor time.
+    // This is plain SQL, because the query builder would use a tenth of the gateway's processor time for this read.
     const [account] = await this.database.query<(Record<string, string | null> & { createdAt: Date })[]>(
       `SELECT account_id AS id, email, plan, NULLIF(name, '') AS name, timezone,
          signature_version AS "signatureVersion", created_at AS "createdAt"

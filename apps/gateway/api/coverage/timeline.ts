@@ -68,8 +68,8 @@ function isOverdue(nextCheckAt: number | undefined, now: number): boolean {
 }
 
 /**
- * Returns the end of the timeline in ms. If the search runs, its last check did not fail and its next check is not
- * overdue, the timeline ends with the last check, because the next check reads the time after it.
+ * Returns the end of the timeline in ms. The timeline ends with the last check if the search runs, the last check did
+ * not fail, and the next check is not overdue. In this case the next check will read the time after the last check.
  */
 function endOf(
   runs: readonly CheckRun[],

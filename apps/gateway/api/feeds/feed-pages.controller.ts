@@ -86,8 +86,8 @@ export class FeedPagesController {
   }
 
   /**
-   * Returns the keyword of a secret; undefined if the secret is not valid. Only Postgres knows which secrets are valid, so
-   * the attempts of an address are limited.
+   * Returns the keyword of a secret; undefined if the secret is not valid. Each check of a secret needs a query to
+   * Postgres, so the attempts of an address are limited.
    * @throws Refusal `too-many`, except for a secret that was valid when this gateway last saw it
    */
   private async keywordOf(secret: string, { ip }: FastifyRequest, reply: FastifyReply) {

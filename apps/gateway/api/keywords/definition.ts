@@ -40,7 +40,7 @@ function scheduleOf({ startsAt, endsAt, timezone }: ScheduleDto): JsonObject {
 
 /**
  * Returns the part of a keyword's response that comes from the stored definition. A key without a stored value becomes
- * null if it is nullable, and otherwise false, 0, an empty text or list, or the default of the key (`own`, `all`).
+ * null if it is nullable. Otherwise it becomes its default (`own`, `all`), or else false, 0, or an empty text or list.
  */
 export function definitionView(definition: JsonObject): JsonObject {
   const list = (key: string) => (Array.isArray(definition[key]) ? (definition[key] as JsonObject[]) : []);

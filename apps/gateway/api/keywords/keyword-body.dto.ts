@@ -204,9 +204,8 @@ export class KeywordBodyDto extends TreatmentDto {
 }
 
 /**
- * The read-only keys of a keyword. The bodies of changes and of their estimates, and the bodies of creates and
- * estimates under `/v1/queries`, can contain these keys, so that a keyword can be read and sent back. The keys are
- * ignored there.
+ * The read-only keys of a keyword. They are ignored in the bodies of changes and of their estimates, and in the bodies
+ * of creates and estimates under `/v1/queries`. So a keyword can be read and sent back.
  */
 export const READ_ONLY_KEYS = [
   'id',

@@ -2,9 +2,9 @@ import { canonicalize } from 'json-canonicalize';
 import type { Rule } from '#contracts';
 
 /**
- * Gives each rule without an id the id of the earlier rule that it continues, so that the mentions and alerts of this
- * rule stay together: the rule with the same name and condition, otherwise the only rule with the same name and kind of
- * condition. The other rules stay without an id: they are new.
+ * Gives a rule without an id the id of an earlier rule, so that the mentions and alerts of this rule stay together.
+ * First looks for an earlier rule with the same name and condition, then for the only earlier rule with the same name
+ * and kind of condition. If there is neither, the rule is new, and stays without an id.
  * @param rules the new rules; this function sets their ids
  */
 export function keepRuleIds(rules: readonly Rule[], earlier: readonly Rule[]): void {

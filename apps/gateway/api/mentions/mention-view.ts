@@ -56,7 +56,7 @@ export function mentionView(row: MentionRow) {
 
 /**
  * Returns the keys `analysis` and `corrected` of a mention. `corrected` is absent if the mention has no corrections. If
- * also no reader has classified the mention, `analysis` is absent too.
+ * the mention has no corrections and no reader has classified it, `analysis` is absent too.
  */
 function analysisOf(row: MentionRow) {
   const corrected = [

@@ -10,8 +10,8 @@ import type { Logger } from '#telemetry';
 import { CommandClient } from '#transport';
 
 /**
- * Maximum time for the embedding of a question, which takes milliseconds with the local model and seconds with an
- * external service, and for its charge, which waits up to 15 s for NATS.
+ * Maximum time for one command: to embed a question, or to charge it. The embedding takes milliseconds with the local
+ * model, and seconds with an external service. The charge waits up to 15 s for NATS.
  */
 const TIMEOUT_MS = 30_000;
 
@@ -30,13 +30,13 @@ export class QuestionClient {
   ) {}
 
   /**
-   * Reserves credits, computes the embeddings, runs the search, and then charges the question. A question that is paid
-   * already costs nothing.
+   * Reserves credits, computes the embeddings, runs the search, and then charges the question. A question that was
+   * already paid costs nothing.
    * @param scope everything that identifies the question: keyword, filters, window
    * @param search finds the mentions; if it throws, nothing is charged
    * @throws Refusal `not-covered` if the credits are not sufficient, before anything is computed or read; `unavailable`
-   *   if the embedding cannot be computed, if the account has no ledger yet, or if NATS does not confirm the charge
-   *   (then the question may still be charged)
+   *   if the embedding cannot be computed, if the account has no ledger yet, or if NATS does not confirm the charge. If
+   *   NATS does not confirm the charge, the question may still be charged
    */
   async ask<T>(
     accountId: string,

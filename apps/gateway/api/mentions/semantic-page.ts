@@ -36,7 +36,8 @@ interface SemanticCursor {
 const ID_BYTES = 6;
 /**
  * Maximum number of pages that one gateway reads for one account at the same time. One thread computes the meanings of
- * all questions in their order, so the questions of other accounts would wait behind more of them.
+ * all questions, one after another. Without this limit, the questions of one account could delay those of other
+ * accounts.
  */
 const MAX_CONCURRENT = 10;
 

@@ -36,7 +36,7 @@ const FIRST_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 5000;
 
 /**
- * Follows EVENTS for one account. A mention is yielded only after `GET /v1/mentions` can return it, so the stream of
+ * Follows EVENTS for one account. A mention is returned only after `GET /v1/mentions` can return it, so the stream of
  * the client and the list agree. Filters, labels and corrections are the same as in the list.
  */
 @Injectable()
@@ -74,7 +74,7 @@ export class LiveMentions {
     return (await this.mentions.isEmpty()) ? acknowledged : this.head();
   }
 
-  /** Yields every event of the account after `sequence`, in the order of EVENTS, until the signal aborts. */
+  /** Returns every event of the account after `sequence`, in the order of EVENTS, until the signal aborts. */
   async *after(
     accountId: string,
     filter: MentionFilter,

@@ -14,8 +14,8 @@ const RETRY_AFTER_SECONDS = 10;
 const CHECK_EVERY_MS = 15_000;
 
 /**
- * Holds the streams that clients of this gateway read. Ends a stream at the first check that finds that its key or
- * session has ended. Ends all streams when the gateway stops.
+ * Holds the streams that clients of this gateway read. Ends a stream when a check finds that its key or session
+ * has ended. Ends all streams when the gateway stops.
  */
 @Injectable()
 export class OpenStreams implements Loop {

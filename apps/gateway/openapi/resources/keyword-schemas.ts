@@ -112,7 +112,7 @@ const activity = object(
 );
 
 const lostParts = described(
-  'What the installation can no longer do for the keyword. Present if the keyword has an agent step or the preset `custom`, and the installation has no language model (`LLM_URL`) any more; or if an enabled source was turned off, or has lost a setting, so that it is not polled (not for a retired keyword)',
+  'The parts of the keyword that no longer work in this installation. The key is present in two cases. First: the keyword has an agent step or the preset `custom`, and the installation has no language model (`LLM_URL`) any more. Second: an enabled source is not polled, because it was turned off or has lost a setting; a retired keyword does not list these sources',
   listOf(ref('Fault')),
 );
 

@@ -35,10 +35,7 @@ export const sessionSchemas: Readonly<Record<string, Schema>> = {
     id: ID,
     createdAt: INSTANT,
     lastSeenAt: described('Time of the last request; this time can be up to a minute too early', INSTANT),
-    expiresAt: described(
-      '30 days after the last request, and 90 days after the sign-in at the latest',
-      INSTANT,
-    ),
+    expiresAt: described('30 days after the last request, but at most 90 days after the sign-in', INSTANT),
     userAgent: TEXT,
     networkAddress: TEXT,
     current: described('True if this request uses the session', BOOLEAN),
@@ -77,7 +74,7 @@ export const sessionRoutes: readonly Route[] = [
     operationId: 'signUp',
     summary: 'Sign up with a code, or get a code by mail',
     description:
-      'With the code of the first account, of an invitation or of a mail, returns 201 with a session, and sets its cookie. Without a code, with `SIGN_UP=open`, returns 202 for any address, and sends a mail with a link. If the address belongs to a member: returns 409 with a code, and the same 202 without a code. Returns 403 with `SIGN_UP=off`. Returns 429 after 3 requests for a mail to the same address, 10 failed codes for the same address, or 60 of either from one network in 15 minutes.',
+      'With the code of the first account, of an invitation or of a mail, returns 201 with a session, and sets its cookie. Without a code, with `SIGN_UP=open`, returns 202 for any address, and sends a mail with a link. If the address belongs to a member: returns 409 with a code, and the same 202 without a code. Returns 403 with `SIGN_UP=off`. The limits for 15 minutes are 3 requests for a mail to the same address, 10 failed codes for the same address, and 60 requests or 60 failed codes from one network. Above a limit, returns 429.',
     body: ref('SignUp'),
     example: { email: 'ada@example.org', password: 'four words in a row', code: '7K3M-Q9TD' },
     status: 201,
