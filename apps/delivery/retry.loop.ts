@@ -109,8 +109,8 @@ export class RetryLoop implements Loop {
     if (this.isRecordingLate()) return this.extendClaims();
     const { queue, byMail, max, after } = group;
     if (!(await within(PAUSE_MS, queue.onSizeLessThan(max / 2)))) return true;
-    // Counts from the claim on, because the comparison with ATTEMPTS can take seconds, and the claim must not end during an
-    // attempt.
+    // The time limit begins before the claim: the comparison with ATTEMPTS can take seconds, and the claim must not end
+    // during an attempt.
     const startBy = Date.now() + START_WITHIN_MS;
     const { ready, paced, moved, givenUp, delivered, next } = await this.claims.claim({
       ...{ byMail, after, perEndpoint: PER_ENDPOINT },
@@ -153,7 +153,7 @@ export class RetryLoop implements Loop {
           this.log.error({ err: error }, 'attempts could not be recorded; they are repeated'),
         );
     }
-    // Reset in the same synchronous step as the last look at `ended`, so that no result is lost.
+    // `recording` is reset in the same synchronous step as the last check of `ended`, so that no result is lost.
     this.recording = undefined;
   }
 

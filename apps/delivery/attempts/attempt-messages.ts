@@ -21,8 +21,8 @@ export interface Recorded<D extends Addressed = AttemptResult['delivery']> exten
 }
 
 /**
- * Maximum number of attempts in one message. This number limits the size of messages whose attempts have long
- * addresses, and of the batches that consumers read.
+ * Maximum number of attempts in one message. Without this maximum, attempts with long addresses would make a message
+ * too large, and consumers would read batches that are too large.
  */
 const MAX_PER_MESSAGE = 50;
 
@@ -114,8 +114,8 @@ function attemptOf(
     nextAttemptAt: nextAt === undefined ? '' : isoOf(nextAt),
     targetKind: target.kind,
     targetId: target.id,
-    // Empty means the same time as `at`. A delivery can wait before attempt 1, for example after a 429 of a channel. Then
-    // `firstAt` is earlier than `at`.
+    // `firstAt` is empty if it is the same time as `at`. A delivery can wait before attempt 1, for example after a 429
+    // of a channel. Then `firstAt` is earlier than `at`.
     firstAt: number === 1 && !pending ? '' : isoOf(firstAt),
     channelId: channelIdIn(delivery.endpoint) ?? '',
     channelKind,

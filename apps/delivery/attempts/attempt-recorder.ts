@@ -44,8 +44,8 @@ const PAUSE_MS = 500;
 
 /**
  * Records attempts in batches: publishes the facts to ATTEMPTS, and updates the tables. During an outage of NATS or
- * Postgres, a batch waits until it is recorded, because the requests of an attempt that is not recorded, or whose row
- * stays in `pending_deliveries`, would be made again.
+ * Postgres, a batch waits until it is recorded. Otherwise Earshot would send a request again if its attempt is not
+ * recorded, or if its row stays in `pending_deliveries`.
  */
 export class AttemptRecorder {
   private readonly stopping = new AbortController();
@@ -73,9 +73,9 @@ export class AttemptRecorder {
   /**
    * Records the results of attempts. Waits as long as a store cannot answer.
    * @param alongside further writes of the same transaction
-   * @throws Error if the recorder is closed, and either `alongside` is given or an attempt has no row in
-   * `pending_deliveries`: the stream must deliver the event again; the error of the store if
-   * the recorder is closed during an outage
+   * @throws Error in two cases after the recorder was closed: `alongside` is given, or an attempt has no row in
+   * `pending_deliveries`. The stream must then deliver the event again
+   * @throws the error of the store if the recorder is closed during an outage
    */
   async record(results: readonly AttemptResult[], alongside?: (tx: Tx) => Promise<void>): Promise<void> {
     this.running.set(results, Date.now());

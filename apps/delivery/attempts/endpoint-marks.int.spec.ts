@@ -52,7 +52,7 @@ it.each([
 
 it('a delivery that is not attempted counts as unsent, and not as given up', async () => {
   const recorder = new AttemptRecorder(delivery.database, delivery.store, {} as ChannelFaults, log);
-  // Other specs of the same process also count, so the test compares with the counts before.
+  // Other specs of the same process also increase these counts, so the test compares the counts before and after.
   const counted = async (outcome: string) =>
     (await metricsText())
       .split('\n')

@@ -19,7 +19,8 @@ export interface CausedEvent extends Place {
   event: ReadEvent;
   cause: string | undefined;
   /**
-   * Since when attempts of the event were possibly recorded, in ms; undefined if the event was not handled before.
+   * The earliest time at which an attempt of the event can have been recorded, in ms; undefined if the event was not
+   * handled before.
    */
   handledSince: number | undefined;
 }
@@ -76,7 +77,7 @@ export class FirstDeliveries {
 
   private async known(repeated: readonly CausedEvent[]): Promise<ReadonlySet<string>> {
     const ids = repeated.map(({ event }) => event.eventId);
-    // In this order: a delivery that ends between the two reads is in the second result.
+    // The waiting deliveries are read first. So a delivery that ends between the two reads is in the second result.
     const waiting = await waitingOf(this.database, ids);
     const ended = await endedOf(this.store, repeated);
     return new Set([...waiting, ...ended]);

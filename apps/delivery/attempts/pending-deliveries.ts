@@ -26,7 +26,7 @@ interface Row {
 /** A claimed delivery as its row contains it, without the signing settings and the state of its address. */
 export type ClaimedDelivery = Addressed &
   Pick<Delivery, 'body' | 'attempts'> & {
-    /** When the delivery was claimed before, in ms, if the result of this claim is not in the row. */
+    /** The time of the earliest claim whose result is not in the row, in ms; undefined if there is none. */
     claimedSince?: number | undefined;
   };
 

@@ -55,7 +55,7 @@ describe('the signature of a delivery', () => {
     );
   });
 
-  it('is, in the legacy form, the plain hex HMAC of the body with the current secret; the header `webhook-signature` does not change', () => {
+  it('has a legacy form, the plain hex HMAC of the body with the current secret; the header `webhook-signature` does not change', () => {
     const secrets = [newSigningSecret(), newSigningSecret()];
     const legacy = signed(secrets, 'e', BODY, 1614265330, true);
     expect(legacy['x-signature']).toBe(hexOf(secrets[0] ?? '', BODY));

@@ -87,6 +87,6 @@ it('ChannelPace keeps a pause for at most 10 s, because after that all replicas 
   const pace = new ChannelPace();
   pace.pause('channel:a', 'slack', 3_600_000, 0);
   expect([pace.isPaused('channel:a', 9_999), pace.full(9_999)]).toEqual([true, ['channel:a']]);
-  // Meanwhile the channel can have got a new address. The change of the address deletes the row, and so ends the pause.
+  // Meanwhile a user can have changed the address of the channel. This change deletes the row, so the pause ends.
   expect([pace.isPaused('channel:a', 10_000), pace.full(10_000)]).toEqual([false, []]);
 });

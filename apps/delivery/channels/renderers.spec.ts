@@ -139,7 +139,7 @@ describe('the parts of a message', () => {
       { title: 'title', url: `https://e.org/${'('.repeat(1_900)}`, text: '|'.repeat(1_000), meta: '' },
     ],
   ])(
-    'for Discord have no %s if the first entry does not fit otherwise; the other entries follow',
+    'for Discord do not include the %s of the first entry if the entry is too long with it; the other entries follow',
     (_, first) => {
       const others = [0, 1, 2].map((n) => ({
         title: `t${n}`,

@@ -70,7 +70,7 @@ async function waitingInOrder(): Promise<string[]> {
 }
 
 describe('the messages that wait for a channel', () => {
-  it('are in the order of the stream, although two replicas with different clocks get the events by turns', async () => {
+  it('are in the order of the stream, although two replicas with different clocks get the events alternately', async () => {
     const now = Date.now();
     const messages = Array.from({ length: 10 }, (_, n) => messageOf(n + 1, now - 10_000 + n));
     const clock = jest.spyOn(Date, 'now');
@@ -117,7 +117,7 @@ describe('the messages that wait for a channel', () => {
     expect(claimed.map(({ eventId }) => eventId)).toEqual([due.eventId]);
   });
 
-  it('have the 48 hours of the retry schedule from the time when delivery gets their events, not from the time of the events', async () => {
+  it('are retried for 48 hours after delivery gets their events, not for 48 hours after the time of the events', async () => {
     const now = Date.now();
     await replica().handle([messageOf(1, now - 49 * 3_600_000)]);
     const [claimed] = await claimPending(delivery.database, { byMail: false, perEndpoint: 1, max: 1 });

@@ -55,10 +55,10 @@ export class EventsHandler {
   }
 
   // Two batches often end at the same time. While both are recorded, the attempts of a third batch run. With only two
-  // batches, no request ran for 8 to 11 % of the time. A replica pulls at most four batches (one in advance): 1,500 of
-  // the 2,000 messages that can be unacknowledged. So a replica that hangs does not stop the other replicas. Batches
-  // begin at least 10 ms apart. Otherwise, while the events of a check arrive, most batches would have one or two
-  // events.
+  // batches, no request ran for 8 to 11 % of the time. A replica pulls at most four batches, one of them in advance.
+  // These are 1,500 messages, and 2,000 messages can be unacknowledged. So a replica that hangs does not stop the other
+  // replicas. Batches begin at least 10 ms apart. Otherwise, while the events of a check arrive, most batches would
+  // have one or two events.
   @ConsumerPattern({ stream: 'EVENTS', name: 'delivery', batchSize: 375, batchesAtOnce: 3, everyMs: 10 })
   async handle(batch: readonly EventMessage[]): Promise<(Outcome | Later)[]> {
     const old = new Set(batch.filter(isTooOld));
@@ -182,7 +182,9 @@ function isTooOld(message: EventMessage): boolean {
   return isOlderThanConsumer(message) && message.time.getTime() < Date.now() - GIVE_UP_AFTER_MS;
 }
 
-/** Returns since when attempts of an event were possibly recorded, in ms; undefined for an event that is new. */
+/**
+ * Returns the earliest time at which an attempt of the event can have been recorded, in ms; undefined for a new event.
+ */
 function handledSince(message: EventMessage): number | undefined {
   if (!wasHandledBefore(message)) return undefined;
   return isCopy(message) ? 0 : message.time.getTime();

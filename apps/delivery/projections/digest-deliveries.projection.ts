@@ -8,8 +8,8 @@ import { addressTargetId } from '../channels/channels.js';
 import { GIVE_UP_AFTER_MS } from '../domain/retry-schedule.js';
 
 /**
- * After a loss of Postgres, DIGESTS is read from its beginning, and older digests than this get no delivery. Otherwise the
- * digests of 90 days would be sent again. A delivery is given up after the same time.
+ * After a loss of Postgres, DIGESTS is read from its beginning, and digests that are older than this time get no
+ * delivery. Otherwise the digests of 90 days would be sent again. A delivery is given up after the same time.
  */
 const MAX_AGE_MS = GIVE_UP_AFTER_MS;
 

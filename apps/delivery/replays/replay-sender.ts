@@ -58,7 +58,7 @@ export class ReplaySender {
       await this.sendInOrder(progress, replay, events, endpoint, stop);
     } catch (error) {
       if (progress.after === replay.after) throw error;
-      // Without their record, the attempts of this turn would be made again.
+      // The turn continues with the record of its attempts. Without this record, these attempts would be made again.
       this.log.warn({ err: error, replayId: replay.replayId }, 'a turn of a replay ends early');
     }
     const { results, after, missing, crowded } = progress;

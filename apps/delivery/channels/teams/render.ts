@@ -40,7 +40,7 @@ export interface TeamsMessage {
   }[];
 }
 
-/** Maximum size of a message. Teams refuses messages of more than 28 KB; 2 KB are a margin. */
+/** Maximum size of a message. Teams refuses messages of more than 28 KB; the difference of 2 KB is a safety margin. */
 const MAX_BYTES = 26 * 1024;
 const MAX_TITLE_LENGTH = 300;
 
