@@ -11,7 +11,7 @@ export function createCachedFile<T>(path: string, read: () => Promise<T>, absent
   let content: Promise<T> | undefined;
   return async () => {
     try {
-      // The version is older than the content, never newer. So a change during the reading leads to another reading.
+      // The version is read before the content. So a change of the file during the reading leads to another reading.
       const { mtimeNs, size, ino } = await stat(path, { bigint: true });
       const present = `${mtimeNs} ${size} ${ino}`;
       if (!content || version !== present) {

@@ -71,7 +71,8 @@ class Exchange implements Dispatcher.DispatchHandler, BodyEvents {
     private readonly bounds: ExchangeBounds,
     private readonly callback: AnswerCallback,
   ) {
-    // A single timer for everything: queue, DNS, connection, headers and body. Received data does not restart it.
+    // One timer limits everything together: queue, DNS, connection, headers and body. Received data does not restart
+    // the timer.
     this.timer = setTimeout(() => this.expire(), bounds.remainingMs);
   }
 

@@ -29,9 +29,9 @@ const NO_HOSTS: Hosts = new Map();
  * Creates a function that looks names up in the hosts file, then at the name servers with the search domains of the
  * operating system, then with the operating system, which also knows local names. The lookup of the operating system
  * occupies a thread of Node until the name servers have answered, and only two such lookups run at the same time. So a
- * few names whose name servers do not answer would stop the requests to all other hosts. Questions to name servers occupy
- * no thread. Only names that are unknown to the name servers need the operating system, and not if the name servers are
- * silent. The function rejects if the lookup of the operating system fails (`SystemLookups`).
+ * few names whose name servers do not answer would stop the requests to all other hosts. Questions to name servers
+ * occupy no thread. The operating system is asked only for names that the name servers do not know. It is not asked if
+ * the name servers do not answer. The function rejects if the lookup of the operating system fails (`SystemLookups`).
  */
 export function createResolve({
   nameServers,
@@ -53,7 +53,8 @@ export function createResolve({
       if (nameServers) resolver.setServers(nameServers);
       const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
       const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-      // The name after a silent one can belong to somebody else, who must not get the requests during an outage.
+      // If the name servers do not answer for a name, the next name is not asked: it can belong to somebody else, who
+      // must not get the requests during an outage.
       if (found.length > 0 || answers.some(failedWith('ETIMEOUT'))) return found;
       if (answers.some(failedWith('ECONNREFUSED'))) break;
     }

@@ -13,7 +13,8 @@ const asked = (name: string, { file = '', environment = {}, ownName = 'machine' 
 const KUBERNETES = 'search dev.svc.cluster.local svc.cluster.local cluster.local\noptions ndots:5\n';
 const FIRST = 'hooks.dev.dev.svc.cluster.local hooks.dev.svc.cluster.local hooks.dev.cluster.local';
 
-// The examples follow glibc 2.36: a name server that knows no name recorded its questions, here without repetitions.
+// The expected names are the questions of glibc 2.36, without repetitions. A name server that knows no name recorded
+// them.
 describe('the names that are asked for a host name', () => {
   it.each<[string, System, string]>([
     ['hooks.dev', { file: KUBERNETES }, `${FIRST} hooks.dev`],

@@ -12,7 +12,7 @@ export interface SearchRules {
   asksTopLevel: boolean;
 }
 
-/** What else than the file decides about the rules. */
+/** The inputs for the rules in addition to the file. */
 export interface SearchContext {
   /** The environment of the process; `LOCALDOMAIN` and `RES_OPTIONS` replace settings of the file. */
   environment: Readonly<Record<string, string | undefined>>;

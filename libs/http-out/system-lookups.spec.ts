@@ -26,7 +26,7 @@ let lookups: SystemLookups;
 
 beforeEach(() => {
   jest.useFakeTimers(fakeOnly('setTimeout', 'clearTimeout', 'performance'));
-  // The cache of unknown names treats the time 0 as no time.
+  // The cache of unknown names treats the time 0 like a missing time.
   jest.advanceTimersByTime(1);
   system = new System();
   lookups = new SystemLookups(system.lookUp);
@@ -37,7 +37,7 @@ afterEach(() => void jest.useRealTimers());
 const ask = (name: string) =>
   lookups.addressesOf(name).catch((error: NodeJS.ErrnoException) => error.code ?? error.message);
 
-/** Makes the name one that the operating system has known. */
+/** Looks the name up once, so that it counts as a name that the operating system has known. */
 async function makeKnown(name: string, addresses: string[]): Promise<void> {
   const answer = ask(name);
   await system.end(name, addresses);
@@ -147,7 +147,7 @@ describe('a name that the operating system has known', () => {
   it.each([
     ['is unknown now', [], UNKNOWN_MS + 1],
     ['cannot be looked up now', new Error('EAI_AGAIN'), 0],
-  ])('waits with the unknown names if it %s', async (_, outcome, waitMs) => {
+  ])('waits in the same queue as unknown names if it %s', async (_, outcome, waitMs) => {
     await makeKnown('printer.local', ['10.0.0.1']);
     void ask('printer.local');
     await system.end('printer.local', outcome);

@@ -7,7 +7,10 @@ export type SystemLookup = (hostname: string) => Promise<readonly string[]>;
 
 /** Maximum number of waiting names that the operating system has not known before. */
 export const MAX_WAITING = 100;
-/** How long a name is unknown without a new lookup. Afterwards, a machine that was started gets its requests. */
+/**
+ * How long an unknown name is not looked up again, in ms. The name can become known later, for example when its machine
+ * is started.
+ */
 export const UNKNOWN_MS = 60_000;
 const UNKNOWN_KEPT = 10_000;
 const KNOWN_KEPT = 1_000;
@@ -26,12 +29,13 @@ interface Lane {
 
 /**
  * Looks names up with the operating system. A lookup occupies a thread of Node, up to half a minute for some unknown
- * names, and cannot be stopped. So names wait for each other, and nobody may make the names of others wait:
+ * names, and cannot be stopped. So names wait for each other. These rules prevent one user from delaying the names of
+ * others:
  * - All requests for a name share one lookup. A request ends after the time limit of a connection, and a name without
  *   requests is not looked up.
  * - Names that the operating system has known wait only for each other, so unknown names do not delay them.
  * - A name that was unknown is not looked up again for a minute.
- * - If too many names wait that were not known before, a further one fails at once.
+ * - If too many names that were not known before wait already, a further such name fails at once.
  */
 export class SystemLookups {
   private readonly knownLane: Lane = { names: new Map() };

@@ -20,7 +20,7 @@ export function guardedClient(options: Partial<Parameters<typeof createOutboundH
   return http;
 }
 
-/** Starts a server on 127.0.0.2, which plays the role of the internet. */
+/** Starts a server on 127.0.0.2. Tests use this address as an address of the internet. */
 export function allowedServer(listener: RequestListener): Promise<TestServer> {
   return serverOn('127.0.0.2', listener);
 }
