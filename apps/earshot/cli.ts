@@ -50,8 +50,8 @@ program
   .finally(endAfterOutput);
 
 /**
- * Ends the process. It would otherwise stay alive with a connection to a store that does not answer, which cannot be
- * closed. If the output failed, the handler of its errors ends the process.
+ * Ends the process. A connection to a store that does not answer cannot be closed, and would keep the process alive. If
+ * the output failed, the handler of its errors ends the process.
  */
 function endAfterOutput(): void {
   process.stdout.write('', (error) => {

@@ -168,7 +168,7 @@ function inPostgres(projection: Projection, fills: string): Rebuildable {
  * Rebuilds the rows of a sink: its consumer starts again from the beginning of the stream. The rows have the fact's id
  * as key, so writing a row a second time changes nothing.
  *
- * @param prepare changes what writing the rows again does not correct
+ * @param prepare runs before the rows are written again, and corrects what this writing does not correct
  */
 function inClickHouse(
   name: string,

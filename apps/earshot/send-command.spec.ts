@@ -72,13 +72,16 @@ it.each([
 it.each([
   ['finds no running service', notRunning, 'the billing service is not running'],
   ['is refused', refusal(404, 'account not found'), 'account not found'],
-])('a command that %s is not repeated, and its message says nothing more', async (_, answer, message) => {
-  const { bus, requests } = answering(answer);
-  await expect(sendCommand(bus, COMMANDS.grantCredits, grant)).rejects.toMatchObject({ message });
-  expect(requests).toHaveLength(1);
-});
+])(
+  'a command that %s is not repeated, and the error has the message of the answer',
+  async (_, answer, message) => {
+    const { bus, requests } = answering(answer);
+    await expect(sendCommand(bus, COMMANDS.grantCredits, grant)).rejects.toMatchObject({ message });
+    expect(requests).toHaveLength(1);
+  },
+);
 
-it('a refusal of the repetition is thrown unchanged, because it decides the command', async () => {
+it('a refusal of the repetition is thrown unchanged, because it is the final result of the command', async () => {
   const { bus } = answering(outage, refusal(409, 'this key was created by an earlier attempt'));
   await expect(sendCommand(bus, COMMANDS.grantCredits, grant)).rejects.toMatchObject({
     kind: 'conflict',

@@ -125,12 +125,12 @@ function watchDays(
 }
 
 /**
- * Returns the credits for additional checks of a time range. In each quoted period, one more check can run than the
- * length of the period allows, because the times of checks depend on the search, not on the start of the period. If
- * less than one interval lies between the end of the previous period and the end of this period, only the same fraction
- * of a check is added. So many short periods do not allow many checks. After a change of the interval, one more check
- * is added by the same rule, because the first check can still be due by the previous interval. The result is at least
- * the price of one check, because a check runs as a whole.
+ * Returns the credits for additional checks of a time range. In each quoted period, one check more can run than the
+ * length of the period allows, because the times of checks depend on the search, not on the start of the period. If the
+ * previous period ended less than one interval before the end of this period, only a fraction of a check is added: that
+ * time divided by the interval. So many short periods do not allow many checks. After a change of the interval, one
+ * more check is added by the same rule, because the first check can still be due by the previous interval. The result
+ * is at least the price of one check, because a check runs as a whole.
  */
 function extraChecks(quotes: readonly QuotedPeriod[], begin: number, end: number, now: number): number {
   const touched = quotes.filter(({ from, to }) => from < end && (to ?? now) >= begin);

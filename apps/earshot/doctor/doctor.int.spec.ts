@@ -28,7 +28,7 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-/** Returns the failed checks. @param meanwhile what happens between the two looks at a consumer */
+/** Returns the failed checks. @param meanwhile what happens between the two reads of a consumer */
 async function faults(meanwhile = async (): Promise<void> => undefined): Promise<Omit<Finding, 'ok'>[]> {
   const findings = await checkInstallation({ bus, database, clickhouse, env }, 100, { wait: meanwhile });
   return findings.flatMap(({ ok, ...finding }) => (ok ? [] : [finding]));

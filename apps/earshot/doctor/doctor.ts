@@ -64,8 +64,8 @@ const MAX_PENDING = 10_000;
 const MAX_UNPROCESSED_MS = 7_200_000;
 /**
  * A consumer that still has the same oldest message after this time does not advance. The alert compares the position
- * with the position two hours before, but this check knows only the age of the message. A new consumer, or one whose
- * service was down, catches up with old messages.
+ * with the position two hours before, but this check knows only the age of the message. So it looks twice: a new
+ * consumer, or one whose service was down, also has old messages, but advances.
  */
 const SECOND_LOOK_MS = 3_000;
 const HOUR_MS = 3_600_000;

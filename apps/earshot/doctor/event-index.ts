@@ -85,8 +85,8 @@ export async function removeWrongSequences(bus: Bus, clickhouse: ClickHouseClien
   const before = await indexed(clickhouse, from, wrongFrom);
   const wrong = before.filter(({ seq, id }) => ids.get(Number(seq)) !== id).map(({ seq }) => Number(seq));
   await clickhouse.command({
-    // Does not wait for the end of the mutation, because the caller must delete the consumer soon: a replay takes a row
-    // without a sequence for a lost event. Rows that are written after this statement do not change.
+    // Does not wait for the end of the mutation, because the caller must delete the consumer soon: a replay treats a
+    // row without a sequence as a lost event. Rows that are written after this statement do not change.
     query:
       'ALTER TABLE events UPDATE stream_seq = 0 WHERE stream_seq >= {from: UInt64} SETTINGS mutations_sync = 0',
     query_params: { from: Math.min(wrongFrom, ...wrong) },

@@ -62,10 +62,10 @@ const REPLY_KINDS = ['comment', 'answer'];
 const HAS_TEXT = `(title != '' OR text != '')`;
 
 /**
- * Refuses a backfill whose model is not the one of the services: it would delete all vectors that the services' searches
- * use. The model of the vector of the newest mention is taken as the services' model, because the services embed new
- * mentions. If the newest mention has vectors of several models, an earlier backfill was interrupted, and nothing tells
- * which of them is the services' model.
+ * Refuses a backfill with another model than that of the services, because it would delete all vectors that the
+ * services' searches use. This function assumes that the services use the model of the newest mention's vector, because
+ * the services embed new mentions. If the newest mention has vectors of several models, an earlier backfill was
+ * interrupted. Then this function cannot find out which of them is the services' model.
  * @throws Error that says what to do
  */
 export async function refuseOtherModel(clickhouse: ClickHouseClient, model: string): Promise<void> {
@@ -194,8 +194,8 @@ async function embedBatch(
   batch: readonly MentionToEmbed[],
 ): Promise<void> {
   const rows = await vectorRows(embedder, batch.map(searchable));
-  // The existing watches are read after the embedding, because mentions that were purged during the embedding must get
-  // no vectors.
+  // The existing watches are read after the embedding, because a mention that is purged during the embedding must get
+  // no vector.
   const known = await knownWatches(
     database,
     batch.map((mention) => mention.watch_id),

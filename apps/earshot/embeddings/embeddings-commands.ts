@@ -32,7 +32,7 @@ export function addEmbeddingsCommands(program: Command): void {
     )
     .option(
       '--model-changed',
-      'the services use this model since a short time, so most vectors are of another model',
+      'the model of the services was changed a short time ago, so most vectors are still of another model',
     )
     .action(({ modelChanged = false }: { modelChanged?: boolean }) =>
       withEmbedder((embedder) => backfill(embedder, modelChanged)),
