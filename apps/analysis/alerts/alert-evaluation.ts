@@ -152,8 +152,8 @@ export class AlertEvaluation {
         coverage: await coverage,
         countsIn,
       });
-      // The result "too little history" is not cached, because coverage follows another stream and can be a moment
-      // late.
+      // The result "too little history" is not cached, because the covered times come from another stream and can be
+      // stored a moment later.
       if (level) this.levels.set(cacheKey, level);
       return level;
     };

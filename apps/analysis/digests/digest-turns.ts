@@ -89,8 +89,8 @@ async function sync(tx: Tx, keywordIds: readonly string[], lastSeq: number, now:
      ORDER BY keyword_id, channel_id, mode FOR UPDATE`,
     [keywordIds, JSON.stringify(wanted)],
   );
-  // The digest of a claimed turn can be stored already, also if the replica has crashed since then. The new mode would
-  // repeat its items. So the change of the channel waits until the claim has a result.
+  // The digest of a claimed turn can be stored already, also if the replica has crashed since then. If the mode changed
+  // now, the new mode would repeat the items of this digest. So the change waits until the claim has a result.
   const waiting = new Set(unwanted.filter((one) => one.is_claimed).map(channelOf));
   const unclaimed = unwanted.filter((one) => !waiting.has(channelOf(one)));
   const digested = new Set(wanted.map(channelOf));
@@ -158,7 +158,7 @@ export async function stillWanted<T extends DigestTurn>(
 
 /**
  * Returns the keywords whose changes had to wait for the result of a claim, and can now be made by `syncWithChannels`.
- * Also returns those of turns whose last digest was assembled.
+ * Also returns the keywords of turns whose last digest was assembled.
  * @param among only these keywords; without it, all keywords
  */
 export async function keywordsToSync(database: Database, among?: readonly string[]): Promise<string[]> {

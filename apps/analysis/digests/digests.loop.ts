@@ -112,7 +112,8 @@ export class DigestsLoop implements Loop {
     const cuts = turns.map((turn) => {
       const appliedSeq = cutOf(workOf(turn));
       if (appliedSeq === undefined || turn.mode !== 'weekly_report') return { turn, appliedSeq };
-      // The mentions are asked last: their answer ends the long wait, and the next request would begin it again.
+      // The progress of the mentions is requested only after the items are stored. Its result ends the long wait of the
+      // turn; if the turn was then postponed, its next request would begin the long wait again.
       return { turn, appliedSeq: mentionsOf?.(workOf(turn)) === undefined ? undefined : appliedSeq };
     });
     const postponed = cuts.flatMap(({ turn, appliedSeq }) => (appliedSeq === undefined ? [turn] : []));

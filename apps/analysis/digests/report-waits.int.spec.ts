@@ -13,7 +13,10 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-/** A stream that gets a message before each look at it: the items lag by one message, and the mentions by all. */
+/**
+ * A stream that gets a new message before each read of its state. The consumer of the items lacks one message, and the
+ * consumer of the mentions lacks all messages.
+ */
 function busyBus(): Bus {
   let last = 1000;
   const info = async () => ({ state: { last_seq: (last += 1) } });

@@ -52,8 +52,8 @@ export function coBrandsOf({ title, text, names, listed }: BrandText): string[] 
     const isOwn = [...own].some((one) => one !== '' && (key === one || key.startsWith(`${one} `)));
     if (key.length > 1 && !isOwn && !NOT_BRANDS.has(key) && !found.has(key)) found.set(key, brand);
   };
-  // Where the search after a name has ended already. A list that repeats the subject would otherwise be read to its end
-  // for each repetition.
+  // The positions from which the search was already continued. Without them, a list that repeats the subject would be
+  // read to its end for each repetition.
   const ends = new Set<number>();
   for (const brand of listed) if (positionsOf(input, brand).length > 0) add(brand);
   for (const name of names)

@@ -92,7 +92,8 @@ export class QuestionsHandler {
 
   /**
    * Returns the id under which this question is charged. An identical question has the same id for ten minutes after it
-   * was charged (if it was never charged: after it was first asked). Then the id is new.
+   * was charged. If it was never charged, it has the same id for ten minutes after it was first asked. Then the id is
+   * new.
    */
   private async questionFor(accountId: string, hash: string): Promise<KnownQuestion> {
     const rows: KnownQuestion[] = await this.database.query(

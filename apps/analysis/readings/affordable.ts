@@ -12,8 +12,8 @@ import type { Readable } from './readable.js';
 const RESERVED_SECONDS = READING_DEADLINE_MS / 1000 + 180;
 
 /**
- * If an account has fewer credits than this after a batch, the cost of the batch is reserved. Other replicas hardly
- * spend more of one account within the seconds before billing charges it.
+ * If an account has fewer credits than this after a batch, the cost of the batch is reserved. Within the seconds before
+ * billing charges the batch, other replicas almost never spend more than this from one account.
  */
 const FEW_CREDITS = 10_000;
 

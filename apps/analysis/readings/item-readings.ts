@@ -200,9 +200,9 @@ function messagesOf(
     return {
       subject: subjectIn('READINGS', accountId, watchId),
       data: toBinary(ReadingFactSchema, fact),
-      // The id comes from the first item. If an earlier attempt stored only some of the messages, this
-      // attempt begins with the first item that it did not store. So its message has another id, and is not
-      // taken for a duplicate.
+      // The id comes from the first item. If an earlier attempt stored only some of the messages, this attempt begins
+      // with the first item whose reading is not stored. So the message of this attempt has another id, and NATS does
+      // not drop it as a duplicate.
       msgId: `${own[n * READINGS_PER_MESSAGE]?.eventId}:read`,
       cause,
     };

@@ -102,7 +102,8 @@ export class QuestionsLoop implements Loop {
   private async finishOverdue(): Promise<boolean> {
     const overdue = await claimOverdue(this.database);
     await this.finish(overdue, ({ wasUnderWay }) => (wasUnderWay ? LATE : OVERDUE));
-    // A server can ask for a wait of hours. Until then, every event would wait for its deadline in vain.
+    // A server can ask for a wait of hours. Without this step, every event would wait for its deadline without getting
+    // an answer.
     const blockedForMs = this.questions.llm?.lane.blockedForMs ?? 0;
     const unaskable = blockedForMs > 0 ? await claimUnaskable(this.database, blockedForMs) : [];
     await this.finish(unaskable, () => OVERDUE);
