@@ -175,7 +175,7 @@ export function workTasks(firstMember: FirstMember): void {
   it('sees all movements of credits, and that the sums of the ledger agree', async () => {
     const { page, faults } = firstMember;
     await page.goto(`${firstMember.url}/credits`);
-    await page.getByText('The ledger adds up').waitFor();
+    await page.getByText('The ledger is consistent').waitFor();
     await page.getByRole('table', { name: 'Movements of credits' }).getByText('Check').first().waitFor();
     await page
       .getByRole('table', { name: 'Credits by source', exact: true })

@@ -21,8 +21,8 @@ export function showFaults<T extends object>(
 }
 
 /**
- * Returns the paths of the faults that the fields of a form show. For forms without nested fields, whose fields have the
- * names of the API. The other faults must be shown elsewhere.
+ * Returns the paths of the faults that the fields of a form show. Use it only for forms without nested fields whose
+ * fields have the names of the API. The other faults must be shown elsewhere.
  */
 export const shownPathsIn = <T extends object>({
   errors,

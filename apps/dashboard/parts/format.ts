@@ -84,8 +84,8 @@ export function money(value: number, currency: string): string {
 }
 
 /**
- * Puts the text between direction marks (FSI and PDI), so that its direction does not affect the surrounding text. For
- * places where no HTML element is possible.
+ * Puts the text between direction marks (FSI and PDI), so that its direction does not affect the surrounding text. Use
+ * it where no HTML element is possible.
  */
 export const isolated = (text: string) => `\u2068${text}\u2069`;
 

@@ -10,8 +10,8 @@ const REASONS: Readonly<Record<NonNullable<Keyword['pausedReason']>, string>> = 
 };
 
 /**
- * Shows whether a keyword runs, and the reason if the keyword is paused. A keyword that runs also shows how many of its
- * searches have failed at their last check, because no new mentions can then mean that a source does not answer.
+ * Shows whether a keyword runs, and the reason if the keyword is paused. For a keyword that runs, also shows how many
+ * of its searches have failed at their last check. If there are no new mentions, these failures can be the reason.
  */
 export function KeywordState({
   keyword: { state, pausedReason, watches = [] },

@@ -17,7 +17,7 @@ export default function SessionEnded({ email, replacedBy }: Props) {
   const signingIn = useMutation({
     mutationFn: () => signIn(email, form.values.password),
     onSuccess: () => {
-      // The end of the session can have kept the page from reading data.
+      // The page possibly could not read data after the session had ended, so it reads the data again.
       focusManager.setFocused(true);
       // A live list continues with its stream. If the list was read again, the visible rows would move.
       return queries.invalidateQueries({

@@ -6,13 +6,13 @@ type Row = readonly [keys: readonly string[], what: string];
 const FEED: readonly Row[] = [
   [['j'], 'next mention'],
   [['k'], 'previous mention'],
-  [['Enter'], 'open the mention, and read on in it'],
-  [['e'], 'hide, or show again'],
+  [['Enter'], 'open the mention, and continue in it with the keyboard'],
+  [['e'], 'hide the mention, or show it again'],
   [['s'], 'star'],
   [['r'], 'mark “to reply”'],
   [['f'], 'flag'],
   [['/'], 'search'],
-  [['Esc'], 'close, and return to the list'],
+  [['Esc'], 'close the mention, and return to the list'],
 ];
 
 const PAGES: readonly Row[] = [

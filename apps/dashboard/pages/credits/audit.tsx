@@ -18,7 +18,7 @@ export function AuditVerdict() {
         <Alert
           color={consistent ? 'teal' : 'red'}
           icon={consistent ? <ShieldCheck size={18} aria-hidden /> : <ShieldAlert size={18} aria-hidden />}
-          title={consistent ? 'The ledger adds up' : 'The ledger does not add up'}
+          title={consistent ? 'The ledger is consistent' : 'The ledger is not consistent'}
           role="status"
         >
           {consistent ? (

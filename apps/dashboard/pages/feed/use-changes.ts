@@ -23,11 +23,11 @@ export function useChanges() {
   const [changed, setChanged] = useState<ReadonlyMap<string, FeedMention>>(new Map());
   /** The last change of each mention; fulfilled when it has ended. */
   const last = useRef<Map<string, Promise<unknown>>>(new Map());
-  /** The labels that are being saved. A saved change must not hide those that follow it. */
+  /** The labels that are being saved. When one change is saved, the list must still show the later changes. */
   const [pending, setPending] = useState<readonly { id: string; label: LabelChange }[]>([]);
   const save = useMutation({
-    // The changes of a mention run one after the other, because each first reads the labels and then writes them. Those
-    // of other mentions do not wait, so that a change that hangs does not keep the others from being saved.
+    // The changes of a mention run one after the other, because each first reads the labels and then writes them. The
+    // changes of other mentions do not wait, so that a change that hangs does not delay them.
     mutationFn: ({ mention: { id }, change }: { mention: FeedMention; change: MentionChange }) => {
       const turn = (last.current.get(id) ?? Promise.resolve()).then(() => send(id, change));
       last.current.set(

@@ -141,7 +141,8 @@ function useFilter(path: string, name: string) {
     onChange: (value: Record<string, unknown>) => void;
   };
   const error = form.errors[`${path}.filters.${name}`] ?? form.errors[`${path}.filters`];
-  // A text is JSON that the member has not finished (`OtherFilters`). It has no parts that could be changed.
+  // If the value is a text, the member has not finished the JSON in `OtherFilters`. Such a text has no parts that could
+  // be changed.
   const filters = typeof value === 'string' ? undefined : (value ?? {});
   return {
     value: filters?.[name],

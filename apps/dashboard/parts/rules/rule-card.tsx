@@ -33,7 +33,7 @@ import { WindowFields } from './window-fields.js';
 const KEYWORD_CHANNELS = { value: 'keyword', label: 'All channels of the keyword' };
 const NOTIFY_TEXT = 'Notify sends the mention immediately, also to channels that get a digest later.';
 /** Says why the form offers no further action. */
-const FULL_TEXT = `A rule has at most ${MAX_ACTIONS} actions: each label is one, up to ${MAX_CHANNELS} channels are one, and “${KEYWORD_CHANNELS.label}” beside other channels is one.`;
+const FULL_TEXT = `A rule has at most ${MAX_ACTIONS} actions. Each label counts as one action. Up to ${MAX_CHANNELS} channels together count as one. In addition to other channels, “${KEYWORD_CHANNELS.label}” counts as one more.`;
 const LABELS = ['to_reply', 'starred', 'flagged', 'hidden'] as const;
 
 interface Props {
