@@ -24,7 +24,7 @@ import {
 const DEFAULT_FORMAT = 'TabSeparated';
 /**
  * A result up to this size is read as a whole, outside the event loop. If a larger result can be read in pieces, the
- * query runs again for that. All other results are read as a whole.
+ * query runs a second time, and its result is read in pieces. All other results are read as a whole.
  */
 const MAX_WHOLE_RESULT_BYTES = 16 * 1024 * 1024;
 /**
