@@ -5,11 +5,15 @@ import type { Bus, StreamName } from '#messaging';
 
 /** Time limit of one fetch of messages, in ms. */
 const FETCH_MS = 5000;
-/** A longer fetch has lost its connection. Without this limit, the client would wait for it without end. */
+/**
+ * A fetch that takes longer has lost its connection. Without this limit, the client would wait for the fetch without
+ * end.
+ */
 const FETCH_ENDS_MS = FETCH_MS + 1000;
 /**
- * Maximum number of messages of one fetch, and of fetches of a connection at the same time. The server closes a
- * connection with more than 64 MiB of unsent data, and a message has at most 1 MiB. See also `PULLED_BYTES` of messaging.
+ * The first number is the maximum number of messages in one fetch. The second is the maximum number of fetches that one
+ * connection makes at the same time. The server closes a connection with more than 64 MiB of unsent data, and a message
+ * has at most 1 MiB. See also `PULLED_BYTES` of messaging.
  */
 const FETCHED_TOGETHER = 8;
 const FETCHES_AT_ONCE = 2;

@@ -87,7 +87,7 @@ export function publishWindow<T extends Unstored>(
         if (open.size === 0) finish();
       },
     });
-    // After the subscription, which throws if the connection is closed.
+    // The timer starts after the subscription, because the subscription throws if the connection is closed.
     const timer = setTimeout(finish, ANSWERS_WITHIN_MS);
     for (const [index, message] of open) {
       const { subject, data, msgId, expectedSeq } = message;
