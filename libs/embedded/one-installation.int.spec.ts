@@ -130,8 +130,8 @@ describe('one data directory', () => {
     await expect(startEmbedded({ dataDir, log })).rejects.toThrow(`a running process (pid ${other.pid})`);
   });
 
-  it('can be used again after a store was started whose pid could not be written', async () => {
-    // Without a target, the link can be read, written and removed like a file on a full disk.
+  it('can be used again after the pid of a started store could not be written', async () => {
+    // A link without a target behaves like a file on a full disk when it is read, written or removed.
     mkdirSync(dataDir, { recursive: true });
     symlinkSync(join(base, 'missing', 'nats.pid'), join(dataDir, 'nats.pid'));
     const onlyNats = { dataDir, log, databaseUrl: 'unused', clickhouseUrl: 'unused' };

@@ -106,8 +106,8 @@ export class StoreProcess {
   }
 
   /**
-   * Signals the program to end, or kills the program if it was signalled before. For the exit of this process, when
-   * nothing can be awaited.
+   * Signals the program to end, or kills the program if it was signalled before. Called when this process exits,
+   * because then nothing can be awaited.
    */
   endAtExit(): void {
     const pid = this.child?.pid;
