@@ -38,7 +38,7 @@ export async function catchUp(bus: Bus, durable: Durable, log: Logger): Promise<
 
 /**
  * Returns the messages of a stream in batches of up to 500, oldest first, up to the message that is the last one when
- * the read begins. Yields nothing if there is none.
+ * the read begins. Returns no batch if there is no message.
  * @param from the first sequence that is returned
  * @param subjects only messages on these subjects are returned; wildcards are allowed
  * @param ask makes a request to NATS. By default, a request that an outage stopped is repeated, because a rebuild of many

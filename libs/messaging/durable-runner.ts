@@ -149,7 +149,7 @@ class DurableLoop implements RunningDurable {
     this.supply.keep(message);
     const settled = outcome
       .catch((error: unknown) =>
-        // Another message of the batch can be at fault, but hardly if a store cannot answer.
+        // Another message of the batch can be at fault, but this is unlikely while a store cannot answer.
         this.stopping || this.alone.has(message) || (isOutage(error) && isNew(message))
           ? this.afterFailure(message, error)
           : this.outcomeAlone(message),

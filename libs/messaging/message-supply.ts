@@ -61,8 +61,8 @@ export async function openConsumer(bus: Bus, durable: Durable): Promise<OpenCons
 }
 
 /**
- * The messages that one replica has pulled for a durable consumer: the batches being processed and one more, so that
- * processing seldom waits for a pull, and a slow replica holds only few messages that other replicas could handle. The
+ * The messages that one replica has pulled for a durable consumer: the batches being processed and one more. So
+ * processing rarely waits for a pull, and a slow replica holds only few messages that other replicas could handle. The
  * messages whose outcome comes later (late messages) count as messages being processed. The replica extends the ack
  * wait of all these messages, except of those that hang. If all batches of the replica hang, the replica returns the
  * waiting messages to the server.
