@@ -166,7 +166,8 @@ export async function openDatabase(
       statement_timeout: statementMs,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_SECONDS * 1000,
-      // In `options`: a separate parameter would need another entry in PgBouncer's `ignore_startup_parameters`.
+      // This setting is in `options`, because a separate parameter would need another entry in PgBouncer's
+      // `ignore_startup_parameters`.
       options: `${SERVER_KEEP_ALIVE} -c idle_in_transaction_session_timeout=${idleInTransactionMs}`,
     },
   });

@@ -6,7 +6,7 @@ export class NoDueIndex1764400000000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      -- Claims read the due deliveries of one endpoint after the other. If the statistics are from a time when hardly any
+      -- Claims read the due deliveries of one endpoint after the other. If the statistics are from a time when almost no
       -- delivery was due, Postgres prefers this index, and then reads all due deliveries again for each endpoint: 7 s for
       -- 21,000 deliveries to 1,001 endpoints, instead of 30 ms.
       DROP INDEX pending_deliveries_due;
