@@ -222,7 +222,8 @@ export const TABLES: readonly string[] = [
 
   // A query with mode=semantic reads the vectors of mentions, by account, model and time. The scan reads all vectors of
   // the window (256 bytes each), so the row has only what it needs to find candidates. The rest is read from
-  // `mentions`. Vectors are not compressed: bfloat16 of unit vectors hardly shrinks, and reading it would take longer.
+  // `mentions`. Vectors are not compressed: compression makes the bfloat16 numbers of unit vectors only a little
+  // smaller, and reading them would take longer.
   `CREATE TABLE IF NOT EXISTS mention_vectors (
     account_id UUID,
     model LowCardinality(String),
