@@ -58,8 +58,8 @@ export async function connectPlatform(
 }
 
 /**
- * Opens ClickHouse. If it cannot be reached, reports this, and opens it later: without it, webhooks are sent, and checks
- * become events.
+ * Opens ClickHouse. If it cannot be reached, reports this, and opens it later, because webhooks can be sent and checks
+ * can become events without ClickHouse.
  */
 async function clickHouseIfReachable(url: string, name: string, log: Logger): Promise<ClickHouseClient> {
   try {

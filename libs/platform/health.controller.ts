@@ -7,8 +7,8 @@ import { METRICS_CONTENT_TYPE, metricsText } from '#telemetry';
 import { BUS, CLICKHOUSE, DATABASE } from './platform.js';
 
 /**
- * How long a store can take to answer. Shorter than the time limits of the probes that ask for readiness (4 s in
- * `deploy/healthcheck.mjs`), so that they get the name of the store.
+ * How long a store can take to answer. This time is shorter than the time limits of the probes that ask for readiness
+ * (4 s in `deploy/healthcheck.mjs`). So the probes get the name of the store that does not answer.
  */
 const PROBE_MS = 2_000;
 
