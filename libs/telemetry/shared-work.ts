@@ -26,7 +26,7 @@ export interface SharedWork {
 
 interface Parts {
   causes: ReadonlyMap<object, string | undefined>;
-  /** For each recorded cause, and for the cause whose trace the work itself continues: the next step of this trace. */
+  /** The next step of the trace of each recorded cause, and of the cause whose trace the work itself continues. */
   steps: ReadonlyMap<string, string>;
   /** The step of the work itself. */
   own: string | undefined;
