@@ -37,7 +37,7 @@ export const MULTILINGUAL_FILE = 'sentiment/multilingual.train.tsv';
 /** The posts of the measurements, which are never used for training. */
 export const GOLD_FILE = 'gold/gold.tsv';
 
-/** Rare classes get more weight: the weight of a class is its inverse share to this power. */
+/** Rare classes get more weight: the weight of a class is 1 divided by its share, to the power of this number. */
 const CLASS_POWER = 0.65;
 
 /**

@@ -45,7 +45,7 @@ const GIST = {
   dropout: 0.6,
   decay: 0.3,
 };
-/** Rare intents get more weight: the weight of an intent is its inverse share to this power. */
+/** Rare intents get more weight: the weight of an intent is 1 divided by its share, to the power of this number. */
 const GIST_POWER = 0.8;
 const NETWORK_PART = 0.7;
 /** The network is trained on every second post of this file. This is enough, and takes less time. */
