@@ -1,6 +1,6 @@
 import type { Database } from '#postgres';
 
-/** Sets the balance of a spec's account, which billing has not opened, to this many credits. */
+/** Sets the balance of an account to this many credits. Specs use it for accounts that billing has not opened. */
 export async function fundAccount(database: Database, accountId: string, credits: number): Promise<void> {
   await database.query(
     `INSERT INTO credit_balances (account_id, plan, opened_at, period_start, period_end, allowance, allowance_used,
