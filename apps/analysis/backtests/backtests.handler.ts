@@ -28,8 +28,9 @@ const MAX_EMBEDDED_ITEMS = 5_000;
 /** The pages of a backtest can be read for this time. */
 const KEPT_HOURS = 24;
 /**
- * Number of mentions that are read and tested together if a page shows only mentions for which a rule fires or fired,
- * and no mention must be embedded. The number is large, because a rule can fire for only a few mentions.
+ * Number of mentions that a search reads and tests together if no mention must be embedded. A search reads a page that
+ * shows only mentions for which a rule fires or fired. The number is large, because a rule can fire for only a few
+ * mentions.
  */
 const SEARCHED_TOGETHER = 1_000;
 /** Maximum number of backtests that wait or run. The gateway waits two minutes for each. */

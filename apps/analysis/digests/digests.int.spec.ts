@@ -239,7 +239,7 @@ it('a weekly report names the alerts of its week, the earliest first [digests.re
   ]);
 });
 
-it('a new mode of a channel gets only items that are found after the mode was added, a removed mode has no next digest, and a changed time zone moves the next digest [digests.times]', async () => {
+it('a new mode gets only items that are found after it was added; a removed mode has no next digest; a changed time zone moves the next digest [digests.times]', async () => {
   const scene = await fixture.scene('daily');
   await scene.publish(scene.event('before'));
   await scene.send('daily', 'hourly');

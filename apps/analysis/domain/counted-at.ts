@@ -17,8 +17,8 @@ const COUNTED_MS = COUNTED_DAYS * 24 * 3_600_000;
 /**
  * Returns when an item appeared, for the counts of alerts. This is the time of its publication, but not later than the
  * end of its check, because the clocks of upstreams can be ahead. For an item without a date, it is the end of its
- * check, if the window of the check has a start and is at most two hours long, and if no gap was before it. Otherwise
- * the time is not known.
+ * check, if the check fulfils three conditions: its window has a start, the window is at most two hours long, and no
+ * gap was before it. Otherwise the time is not known.
  * @returns ISO 8601; empty if the time is not known
  */
 export function countedAtOf(

@@ -29,8 +29,8 @@ export interface DuePeriod {
 }
 
 /**
- * Returns the period of a turn that is due. If the service was interrupted and later digests are also due now, the period
- * is longer, and ends at the last time at which a digest was due.
+ * Returns the period of a turn that is due. If the service was interrupted, later digests can be due too. Then the
+ * period is longer, and ends at the last time at which a digest was due.
  * @param appliedSeq every event up to this sequence was stored as an item, or belongs to no digest
  */
 export function duePeriod(turn: DigestTurn, appliedSeq: number, now: number): DuePeriod {

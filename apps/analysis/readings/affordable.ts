@@ -38,8 +38,8 @@ export function maxCredits({ item, settings: { analysis, definition, agentStep }
 /**
  * Finds the items whose priced readings the accounts can pay. The items are checked in order; each item uses a part of
  * the account's credits. An item that costs more than the remaining credits is stored without these readings. If an
- * account has few credits left, the cost of its items is reserved until it is charged, so that other replicas do not
- * spend these credits too.
+ * account has few credits left, the cost of its items is reserved until it is charged. So other replicas do not spend
+ * these credits too.
  * @param spending what this process has let accounts spend without a reservation
  * @returns the event ids of the items that can be paid
  */
