@@ -20,9 +20,9 @@ export const patientApi = createClient({ ...OPTIONS, retries: 0, timeoutMs: 125_
 const quickApi = createClient({ ...OPTIONS, retries: 2, timeoutMs: 15_000 });
 
 /**
- * The API, as the member who is signed in. The browser adds the session cookie. If the API hangs, the page reports
- * this after three attempts of 15 s, and for a PATCH or DELETE after one, because these cannot be repeated safely. An
- * export can wait longer for its first bytes.
+ * The API, as the member who is signed in. The browser adds the session cookie. If the API hangs, the page reports this
+ * after three attempts of 15 s. A PATCH or DELETE has only one attempt, because it cannot be repeated safely. An export
+ * can wait longer for its first bytes.
  */
 export const api: Client = { ...quickApi, download: patientApi.download };
 

@@ -4,8 +4,9 @@ const FIELDS =
   'input, textarea, select, [contenteditable], [role="dialog"]:not([data-shortcuts]), [role="menu"]';
 
 /**
- * Returns true if a pressed key must not be treated as a shortcut. Either other code has handled the key, or the key
- * belongs to a field, a menu, a dialog without `data-shortcuts`, a combination of keys, or the input of a character.
+ * Returns true if a pressed key must not be treated as a shortcut. The key is not a shortcut if other code has handled
+ * it. It is also no shortcut if it belongs to a field, a menu, a dialog without `data-shortcuts`, a combination of
+ * keys, or the input of a character.
  */
 export function isTyping(event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented)
