@@ -199,7 +199,7 @@ export class BridgeServer {
 
   /**
    * Executes an INSERT. The engine reads the rows from a file. If the rows followed the statement, the engine would
-   * treat a blank line as the end of the rows, and run the text after it as the next statement.
+   * treat a blank line as the end of the rows. It would then run the text after the line as the next statement.
    */
   private async insert(
     statement: InsertStatement,

@@ -32,8 +32,8 @@ export type Statement = SelectStatement | CommandStatement | InsertStatement;
 /**
  * Classifies the SQL of one request.
  * @param tableFunctions the names of the engine's table functions, in lower case: see `guarded`
- * @throws ClickhouseException 62 for an empty query, for a statement that is not allowed, for characters that could
- * hide text from the guard, and for several statements, because the engine would run all of them
+ * @throws ClickhouseException 62 for an empty query, for a statement that is not allowed, and for characters that could
+ * hide text from the guard. Also for several statements, because the engine would run all of them
  * @throws ClickhouseException 344 for access to files, the network, programs or other databases
  */
 export function parseStatement(sql: string, tableFunctions: ReadonlySet<string>): Statement {
