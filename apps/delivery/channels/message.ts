@@ -84,8 +84,8 @@ export function cut(text: string, max: number): string {
 const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * Returns the text with an invisible character after the `@` of every `@name`, and after each `<` that can begin a
- * command (`<!…>`, `<@…>`, `<#…>`) or a tag. So no chat service notifies a person because of these.
+ * Inserts an invisible character after the `@` of every `@name`, and after each `<` that can begin a tag or a command,
+ * such as `<!…>`, `<@…>` or `<#…>`. So no chat service notifies a person because of these. Returns the new text.
  */
 export function withoutPings(text: string): string {
   return text

@@ -58,9 +58,10 @@ export const NO_CHANNEL: ChannelState = { status: 'none' };
 /**
  * Returns the events of a command; none if the command changes nothing. `disable` and `reseal` return none if the
  * channel does not exist.
- * @throws Refusal `not-found` if the channel does not exist (except for `create`, `disable` and `reseal`), if the address
- *   of `verify` does not belong to the channel, or if the address of `unsubscribe` never belonged to it; `conflict` for
- *   `create` if the channel already exists, or if the account has the maximum number of channels
+ * @throws Refusal `not-found` if the channel does not exist, but not for `create`, `disable` and `reseal`. Also
+ *   `not-found` if the address of `verify` does not belong to the channel, or if the address of `unsubscribe` never
+ *   belonged to it; `conflict` for `create` if the channel already exists, or if the account has the maximum number of
+ *   channels
  */
 export function decide(command: ChannelCommand, state: ChannelState): ChannelEvent[] {
   switch (command.kind) {

@@ -32,9 +32,9 @@ export class ChannelTestHandler {
   ) {}
 
   /**
-   * @throws Refusal `not-found`; `too-many` if the account's tests of this minute are used up, if no address is
-   *   verified and the mails of `askOwners` would exceed a maximum, if all connections to the mail server are in use,
-   *   or if the destination has asked the sender to wait
+   * @throws Refusal `not-found`, or `too-many` in four cases: the account's tests of this minute are used up; no
+   *   address is verified, and the mails of `askOwners` would exceed a maximum; all connections to the mail server are
+   *   in use; the destination has asked the sender to wait
    */
   @CommandPattern(COMMANDS.testChannel)
   async test({ commandId, accountId, channelId }: TestChannel) {

@@ -43,8 +43,8 @@ export class ChannelsHandler {
   }
 
   /**
-   * Changes a channel. If its kind is email, asks the owners of added addresses for consent, also of addresses that the
-   * channel had before and whose owners did not answer then.
+   * Changes a channel. If its kind is email, asks the owners of added addresses for consent. An added address can be
+   * one that the channel had before: its owner is asked again if there was no answer then.
    */
   @CommandPattern(COMMANDS.changeChannel)
   async change({ commandId, accountId, channelId, name, config }: ChangeChannel) {
