@@ -68,9 +68,9 @@ interface WatchDay {
 }
 
 /**
- * Returns a fault for each day on which a watch was charged more than its quote allows, and for each watch that was
- * charged more over the whole time. In addition to the quote, a day allows `extraChecks` and `scansBefore`, and the
- * whole time allows `extraChecks`. Watches without a stored quote are not compared.
+ * Returns a fault for each day on which a watch was charged more than its quote allows. Also returns a fault for each
+ * watch that was charged more over the whole time. In addition to the quote, a day allows `extraChecks` and
+ * `scansBefore`, and the whole time allows `extraChecks`. Watches without a stored quote are not compared.
  */
 export function quoteFaults(input: AuditInput): string[] {
   const faults: string[] = [];
@@ -126,11 +126,11 @@ function watchDays(
 
 /**
  * Returns the credits for additional checks of a time range. In each quoted period, one check more can run than the
- * length of the period allows, because the times of checks depend on the search, not on the start of the period. If the
- * previous period ended less than one interval before the end of this period, only a fraction of a check is added: that
- * time divided by the interval. So many short periods do not allow many checks. After a change of the interval, one
- * more check is added by the same rule, because the first check can still be due by the previous interval. The result
- * is at least the price of one check, because a check runs as a whole.
+ * length of the period allows. The reason: the times of checks depend on the search, not on the start of the period. If
+ * the previous period ended less than one interval before the end of this period, only a fraction of a check is added:
+ * that time divided by the interval. So many short periods do not allow many checks. After a change of the interval,
+ * one more check is added by the same rule, because the first check can still be due by the previous interval. The
+ * result is at least the price of one check, because a check runs as a whole.
  */
 function extraChecks(quotes: readonly QuotedPeriod[], begin: number, end: number, now: number): number {
   const touched = quotes.filter(({ from, to }) => from < end && (to ?? now) >= begin);

@@ -46,7 +46,7 @@ export async function compareEventIndex(
     from = last + 1;
   }
   const behind = await indexed(clickhouse, Math.max(from, upTo + 1), Number.MAX_SAFE_INTEGER);
-  // The last sequence of the stream is read after the table, so that an event that is stored meanwhile does not seem to
+  // The last sequence of the stream is read after the table. Otherwise an event that is stored meanwhile would seem to
   // be missing in the stream.
   const now = await bus.jsm.streams.info('EVENTS');
   compare(
