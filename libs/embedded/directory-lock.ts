@@ -54,8 +54,8 @@ export function lockDirectory(directory: string): DirectoryLock {
 }
 
 /**
- * Takes the lock that the stores' processes inherit. A store that survived its Earshot (kill -9) still has the lock,
- * even if this process cannot see the store because it runs in another container or on another host.
+ * Takes the lock that the stores' processes inherit. A store that survived its Earshot (kill -9) still has the lock.
+ * This is so even if the store runs in another container or on another host, where this process cannot see it.
  * @throws DirectoryInUseError if the lock is not free within 5 seconds
  * @throws Error if the system cannot lock
  */

@@ -20,8 +20,8 @@ export interface StoreHost {
   /** The lock of the stores (`StoresLock`), which the store's process inherits. */
   lockFd: number;
   /**
-   * Called once if a store will not be started again, because it has ended more than five times in a minute, or because
-   * it cannot be used after a restart.
+   * Called once if a store will not be started again: it has ended more than five times in a minute, or it cannot be
+   * used after a restart.
    */
   onGivenUp(reason: Error): void;
   /** Cancels a running start. */

@@ -5,8 +5,8 @@ const USER = 'earshot';
 
 /**
  * Returns the user that runs a store if this process is root: the system user `earshot` (created if missing), who
- * becomes the owner of the store's files. If that user cannot be created, or cannot reach the data or the programs (a
- * checkout in /root), the store runs as root, and a log line reports it.
+ * becomes the owner of the store's files. If that user cannot be created, or cannot reach the data or the programs (for
+ * example because the checkout is in /root), the store runs as root. A log line then reports this.
  * @param programs files that the user must be able to read
  * @param own files that the store writes, and files that only the store is allowed to read
  * @returns undefined to run as this process's user
