@@ -26,12 +26,13 @@ const TRIES = 2;
 const NO_HOSTS: Hosts = new Map();
 
 /**
- * Creates a function that looks names up in the hosts file, then at the name servers with the search domains of the
- * operating system, then with the operating system, which also knows local names. The lookup of the operating system
- * occupies a thread of Node until the name servers have answered, and only two such lookups run at the same time. So a
- * few names whose name servers do not answer would stop the requests to all other hosts. Questions to name servers
- * occupy no thread. The operating system is asked only for names that the name servers do not know. It is not asked if
- * the name servers do not answer. The function rejects if the lookup of the operating system fails (`SystemLookups`).
+ * Creates a function that looks names up in three places, in this order: the hosts file; the name servers, with the
+ * search domains of the operating system; and the operating system, which also knows local names. The lookup of the
+ * operating system occupies a thread of Node until the name servers have answered, and only two such lookups run at the
+ * same time. So a few names whose name servers do not answer would stop the requests to all other hosts. Questions to
+ * name servers occupy no thread. The operating system is asked only for names that the name servers do not know. It is
+ * not asked if the name servers do not answer. The function rejects if the lookup of the operating system fails
+ * (`SystemLookups`).
  */
 export function createResolve({
   nameServers,
