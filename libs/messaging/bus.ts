@@ -28,8 +28,8 @@ export interface Bus {
  * @param url `nats://[user:password@]host:port`, several separated by commas; credentials once, or the same in each. A
  *   user without a password is a token. With `tls://`, a server without TLS is refused before it gets the credentials
  * @param streamReplicas copies that the cluster keeps of each stream that this call creates
- * @throws Error if no server can be reached at the first attempt, the server has no JetStream, missing streams cannot be
- *   created, or streams are missing and `createsStreams` is false
+ * @throws Error if no server can be reached at the first attempt, or if the server has no JetStream. Also if streams
+ *   are missing and cannot be created, or `createsStreams` is false
  */
 export async function connectBus(
   url: string,

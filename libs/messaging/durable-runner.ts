@@ -21,8 +21,8 @@ export interface RunningDurable {
 }
 
 /**
- * A message that has been delivered this often and fails alone is parked, unless the failure is an outage, the
- * consumer is `inOrder`, or the stream contains decisions.
+ * A message that has been delivered this often and fails alone is parked. It is not parked if the failure is an outage,
+ * if the consumer is `inOrder`, or if the stream contains decisions.
  */
 const PARK_AFTER_DELIVERIES = 8;
 /**
