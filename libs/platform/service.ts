@@ -132,8 +132,8 @@ export function serviceModule(
  * @throws Error that names a store that cannot be reached or prepared
  * @throws Error if a rebuild of tables fails
  * @throws SettingsError if MASTER_KEY is not the key of this installation, if streams have lost messages that Postgres
- *   has applied, if the tables of a projection belong to a newer release, or to an older release and the projection has
- *   no rebuild, or if PORT cannot be used
+ *   has applied, or if PORT cannot be used. Also if the tables of a projection belong to a newer release, or if they
+ *   belong to an older release and the projection has no rebuild
  */
 export async function startService(
   definition: ServiceDefinition,
