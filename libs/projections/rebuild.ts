@@ -54,8 +54,8 @@ export type RebuildableProjection = Projection & { rebuild: Rebuildable };
  * nothing in the live tables.
  * @returns the last progress
  * @throws RebuildUnderWay
- * @throws Error with the reason if a table cannot be exchanged, a message cannot be applied, the disk is full, or the
- *   tables are in use for 2 minutes without a gap; any other error of Postgres or NATS unchanged
+ * @throws Error with the reason if a table cannot be exchanged, if a message cannot be applied, if the disk is full, or
+ *   if the tables are in use for 2 minutes without a gap; any other error of Postgres or NATS unchanged
  */
 export async function rebuildProjection(
   database: Database,
