@@ -36,8 +36,8 @@ const PARTS = createContextKey('earshot parts of shared work');
 
 /**
  * Runs work that has several causes. What the work does because of one cause belongs to the trace of that cause: see
- * `causeOf`. If every cause has a trace, and all causes (or all recorded causes) are the same step, the work is a span
- * of the trace of this step. Otherwise the work has its own trace, with a link to each recorded cause. Each recorded
+ * `causeOf`. The work is a span of the trace of a step if every cause has a trace, and this step is the only cause or
+ * the only recorded cause. Otherwise the work has its own trace, with a link to each recorded cause. Each recorded
  * trace then has a span for its part of the work, with a link to the span of the work.
  * @param causes the step that caused each message or watch; undefined: the message or watch has no trace yet
  */
