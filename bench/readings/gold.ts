@@ -27,7 +27,7 @@ export async function measureStance(reader: BenchReader): Promise<void> {
   table(confusion.table().head, confusion.table().rows);
 }
 
-/** Measures stance, intent and relevance on the gold set: posts that two readers (language models) have labelled. */
+/** Measures stance, intent and relevance on the gold set: posts that two language models have labelled. */
 export async function measureGold(reader: BenchReader): Promise<void> {
   const rows = labelled('gold/gold.tsv');
   if (!rows) return;
@@ -48,8 +48,8 @@ export async function measureGold(reader: BenchReader): Promise<void> {
 type Read = readonly { row: Row; reading: LocalReading }[];
 
 /**
- * Prints the agreement of the local reader with each of the two readers of the gold set, and of these two with each
- * other.
+ * Prints how often the local reader agrees with each of the two language models that labelled the gold set, and how
+ * often these two agree.
  */
 function agreement(readings: Read, field: string, of: (reading: LocalReading) => string): void {
   const pairs = (a: (each: Read[number]) => string, b: (each: Read[number]) => string) =>
