@@ -153,9 +153,9 @@ export interface Fetched {
   /** Descriptions of the parts that could not be read. The other parts were read. */
   warnings: string[];
   /**
-   * Outages of parts of the upstream (one of several feeds). The key is the id of an item of the part. If the part
-   * failed at every earlier read of a watch, its items count as old for this watch, except items with a date after the
-   * baseline of the watch.
+   * Outages of parts of the upstream, for example of one of several feeds, by the ids of the items of the part. If the
+   * part failed at every earlier read of a watch, its items count as old for this watch. Items with a date after the
+   * baseline of the watch are an exception.
    */
   outages?: ReadonlyMap<string, Outage>;
   /** Number of parts with a price each that answered; default 1. */
@@ -217,9 +217,9 @@ export interface UpstreamHttp {
    */
   json(request: UpstreamRequest): Promise<{ body: unknown; response: UpstreamResponse }>;
   /**
-   * Makes the lane wait for `waitMs`. For waits that the lane does not learn from an error of the read: the upstream
-   * asks for them in a successful response (`backoff`, an exhausted window), or only a part of the read failed. With
-   * `quota`, only requests that spend points of this quota are refused for this time.
+   * Makes the lane wait for `waitMs`. Connectors call this if no error of the read tells the lane about the wait: the
+   * upstream asks for it in a successful response (`backoff`, an exhausted window), or only a part of the read failed.
+   * With `quota`, only requests that spend points of this quota are refused for this time.
    */
   holdOff(wait: { waitMs: number; reason: string; quota?: string }): void;
 }

@@ -28,8 +28,8 @@ const REDIRECTS = new Set(['vertexaisearch.cloud.google.com']);
 const MIN_INNER_LENGTH = 4;
 
 /**
- * Determines which brands an answer mentions and cites. Has no side effects, so brands that are added later can also be
- * read from stored answers.
+ * Determines which brands an answer mentions and cites. The result depends only on the arguments, so brands that are
+ * added later can also be found in stored answers.
  */
 export function readBrands(
   text: string,

@@ -13,7 +13,7 @@ const MAX_BRAND_LENGTH = 100;
 const MAX_DOMAINS = 20;
 
 const REGIONS = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
-// `Intl` knows these regions, but they are not countries.
+// `Intl` has names for these regions, but they are not countries.
 const NO_COUNTRIES = new Set(['EU', 'EZ', 'UN', 'QO', 'XA', 'XB', 'ZZ']);
 
 /** Returns the prompt of a search; empty if it has none. */

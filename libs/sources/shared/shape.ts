@@ -70,8 +70,8 @@ export function unknownShape(source: SourceId, expected: string): UpstreamError 
 }
 
 /**
- * The result of one entry of a response. `malformed` and `leftOut` contain the reason. A warning states it after the
- * number of entries.
+ * The result of one entry of a response. `malformed` and `leftOut` contain the reason. A warning states this reason
+ * after the number of entries.
  */
 export type Reading<Read = SourceItem> = { item: Read } | { malformed: string } | { leftOut: string };
 

@@ -156,7 +156,7 @@ describe('the feed of Stack Overflow', () => {
     expect(upstream.requests[0]?.at.searchParams.get('fromdate')).toBe('1772622000');
   });
 
-  it('needs one page of questions and one page of answers for up to fifty minutes, more pages for a longer time, and is not used if one of the lists needs more than 10 pages', () => {
+  it('needs one page of each list for up to fifty minutes and more pages for a longer time, and is not used if a list needs more than 10 pages', () => {
     const pages = [60, 3_000, 33_000, 34_000].map((seconds) => connector.feed?.pagesFor(seconds));
     expect(pages).toEqual([2, 2, 17, Infinity]);
   });

@@ -152,7 +152,7 @@ function describeItems(source: ContractCase, read: Read): void {
     }
   });
 
-  it('our clock dates the reads exactly if it dates the items', async () => {
+  it('our clock dates the reads if it dates the items, and otherwise does not', async () => {
     const { fetched } = await read((request) => source.serve(postsOf(3), request));
     const datesItems = fetched.items.some(({ happenedAt }) => happenedAt !== undefined);
     expect(source.create().datesByOurClock ?? false).toBe(datesItems);
