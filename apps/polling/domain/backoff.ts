@@ -13,7 +13,7 @@ const OUTAGES = new Set([
  * the whole upstream is concerned: it blocks Earshot, or its response has changed.
  */
 const SUSPICIOUS = new Set(['forbidden', 'truncated', 'unknown_shape']);
-/** The lane waits when this number of searches in a row has failed in a suspicious way. */
+/** The lane waits when this number of searches in a row has failed with a kind for which `isSuspicious` is true. */
 const SUSPICIOUS_SEARCHES = 3;
 
 const FIRST_WAIT_MS = 5_000;
@@ -29,8 +29,8 @@ export function isSuspicious(kind: string): boolean {
 
 /**
  * Returns true if a failure of this kind makes the whole lane wait.
- * @param suspects number of different searches, including this one, that have failed in a suspicious way since the last
- * success
+ * @param suspects number of different searches, including this one, that have failed with a kind for which
+ * `isSuspicious` is true since the last success
  */
 export function blocksLane(kind: string, backoff: 'lane' | 'search', suspects = 0): boolean {
   if (backoff !== 'lane') return false;
@@ -38,8 +38,8 @@ export function blocksLane(kind: string, backoff: 'lane' | 'search', suspects = 
 }
 
 /**
- * Returns the wait after the n-th failure in a row (from 1), in ms: the time that the upstream asked for, or else a
- * time that doubles with each failure, up to 15 minutes, and a random part.
+ * Returns the wait after the n-th failure in a row (from 1), in ms: the time that the upstream asked for. If the
+ * upstream asked for none, the wait doubles with each failure, up to 15 minutes, and a random part is added.
  * @param random 0 to 1: spreads the ends of waits that began together over a quarter of their length
  */
 export function waitAfter(

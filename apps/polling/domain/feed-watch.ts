@@ -48,8 +48,8 @@ const MAX_STALLS = 50;
  * Follows the newest item of a feed, in two ways, because a feed that responds can still hide new items:
  * - A feed counts as frozen if it has shown no new item for longer than is normal for its source. Without this state,
  *   users would believe that there are no mentions.
- * - A feed can also stall for a shorter time, or show items late. What it has hidden, later reads must find. So the
- *   watch knows what the reads at each time have really shown.
+ * - A feed can also stall for a shorter time, or show items late. Later reads must find what the feed has hidden. So
+ *   this class stores what the reads at each time have really shown.
  */
 export class FeedWatch {
   constructor(

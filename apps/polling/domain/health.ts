@@ -24,7 +24,7 @@ const OF_ONE_OR_ALL = new Set(['forbidden', 'unexpected_status', 'too_large']);
 
 /** Follows the health of an upstream from successful and failed reads. */
 export class Health {
-  /** Searches that have failed in a suspicious way (see `isSuspicious`) since the last success. */
+  /** Searches that have failed since the last success with a kind for which `isSuspicious` is true. */
   private readonly suspects = new Set<string>();
   /** Searches that have failed since the last success in a way that can concern only the search. */
   private readonly failing = new Set<string>();

@@ -60,7 +60,8 @@ export interface SearchMemory {
 export const SEARCH_LEASE_SECONDS = 600;
 
 /**
- * The given searches that still have the given claims. Ordered by key, to lock them in the order of `lockSearches`.
+ * The given searches that still have the given claims. They are sorted by key, so that they are locked in the order of
+ * `lockSearches`.
  */
 const OWN = `SELECT s.search_key FROM upstream_searches s
   JOIN unnest($1::text[], $2::uuid[]) AS own (search_key, claim) ON own.search_key = s.search_key AND own.claim = s.claim

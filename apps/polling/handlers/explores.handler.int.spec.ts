@@ -50,7 +50,7 @@ describe('the start of an Explore', () => {
     expect(await reservationsOf(accountId)).toBe(SOURCES.length - 1);
   });
 
-  it('keeps its reservations if nobody knows whether the request was stored', async () => {
+  it('keeps its reservations if it is unknown whether the request was stored', async () => {
     class UnsureStore extends EventStore {
       override async append(...given: Parameters<EventStore['append']>): Promise<number> {
         await super.append(...given);

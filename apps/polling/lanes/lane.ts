@@ -128,8 +128,8 @@ export class Lane {
   }
 
   /**
-   * Returns a time of our clock as the clock that dates reads shows it: the upstream's clock if it is behind ours, or
-   * else our clock. See `SourceConnector.datesByOurClock`.
+   * Converts a time of our clock to the clock that dates the reads. This is the upstream's clock if it is behind ours,
+   * and otherwise our clock. See `SourceConnector.datesByOurClock`.
    */
   readTime(at: Date): Date {
     const aheadMs = this.connector.datesByOurClock ? 0 : Math.min(0, this.budget.clockAheadMs);

@@ -234,7 +234,7 @@ describe('a direct lookup', () => {
     expect(await reservedAmounts()).toHaveLength(1);
   });
 
-  it('that is sent again after the stream has forgotten its id states the same cost, and publishes and reserves nothing more, even if its result has changed [limits.key-24h]', async () => {
+  it('states the same cost, and publishes and reserves nothing more, if it is sent again after the stream has forgotten its id, even if its result has changed [limits.key-24h]', async () => {
     await scene.stores.bus.jsm.streams.update('LOOKUPS', { duplicate_window: 100_000_000 });
     const commandId = newId();
     const before = (await facts()).length;

@@ -183,7 +183,10 @@ function feedRead(
   };
 }
 
-/** Returns the result of a feed read for one search, with the search's own window and its unchanged connector state. */
+/**
+ * Returns the result of a read of the feed for one search, with the search's own window and its unchanged connector
+ * state.
+ */
 function withWindow(answer: Answer, search: DueSearch, windowFrom: Date | undefined): Answer {
   return answer.kind === 'read' ? { ...answer, state: search.state, windowFrom } : answer;
 }

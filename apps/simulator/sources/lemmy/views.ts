@@ -1,7 +1,10 @@
 import { charactersFrom, pick, seededRandom, wholeBelow } from '../../world/random.js';
 import type { SimPost } from '../../world/post.js';
 
-/** The name of the simulated instance, whatever host name a request has. All communities are on this instance. */
+/**
+ * The name of the simulated instance. It does not depend on the host name in a request. All communities are on this
+ * instance.
+ */
 export const HOME = 'lemmy.example';
 const HOMES = [HOME, 'feddit.example', 'threads.example'] as const;
 /** The languages of the instance, as `/api/v3/site` lists them. */

@@ -2,7 +2,7 @@ import { charactersFrom, pick, seededRandom, wholeBelow } from '../../world/rand
 import type { SimPost } from '../../world/post.js';
 import { escapeAttribute } from '../shared/markup.js';
 
-/** The name of the simulated instance, whatever host name a request has. */
+/** The name of the simulated instance. It does not depend on the host name in a request. */
 export const HOME = 'social.example';
 const HOMES = [HOME, 'photos.example', 'tooting.example', 'kind.example'] as const;
 const SHOWN_LENGTH = 30;

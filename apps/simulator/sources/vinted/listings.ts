@@ -34,8 +34,8 @@ export interface Facts {
 }
 
 /**
- * Returns the properties that the seller has entered. The brand is the brand that the title or text names. If they name
- * none, it is a label that is not a brand of the world.
+ * Returns the properties that the seller has entered. The brand is the brand that the title or text names. If neither
+ * of them names a brand, the brand is a label that is not a brand of the world.
  */
 export function factsOf(post: SimPost): Facts {
   const random = seededRandom('vinted facts', post.number);
