@@ -35,7 +35,7 @@ export async function withLock(file, tell, work) {
   }
 }
 
-/** Creates the lock as a link; returns false if it exists. This is atomic, so nobody reads an incomplete lock. */
+/** Creates the lock as a link; returns false if it exists. This is atomic, so no process reads an incomplete lock. */
 function linked(from, to) {
   try {
     linkSync(from, to);
