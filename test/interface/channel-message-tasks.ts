@@ -205,7 +205,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
         return body.data[0]?.attempts.length === 2 && body.data;
       });
       expect(found).toMatchObject([{ state: 'given_up', target: { kind: 'channel', id: made.id } }]);
-      // The channel is not in the list of endpoints, so nobody can enable it as a webhook address.
+      // The channel is not in the list of endpoints, so it cannot be enabled as a webhook address.
       const { body } = await scene.setup.ada.api.get('/v1/endpoints');
       expect(body.data.some(({ url }: Json) => url.startsWith('channel:'))).toBe(false);
     });

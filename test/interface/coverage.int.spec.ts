@@ -119,7 +119,7 @@ describe('GET /v1/keywords/{id}/coverage', () => {
     });
   });
 
-  it('begins later than requested if one answer cannot contain all runs (consecutive checks with the same outcome); a request with an earlier `until` returns the missing time [coverage.windows]', async () => {
+  it('begins later than requested if one answer cannot contain all runs; a request with an earlier `until` returns the missing time [coverage.windows]', async () => {
     const { accountId, api } = await service.tenant();
     const searches = ['flapping', 'failing', 'rare'].map((query) => ({
       overrides_enabled: true,
@@ -133,6 +133,7 @@ describe('GET /v1/keywords/{id}/coverage', () => {
     const check = (of: number, [from, to]: [number, number], more: Partial<ActivityRow> = {}) =>
       checkOf({ accountId, keywordId: id, watchId: watches[of].id }, [ms(from), ms(to)], more);
     const failed = { type: 'poll.failed', window_from: null, window_to: null, message: '503' } as const;
+    // A run consists of consecutive checks with the same outcome.
     const LAST = MAX_RUNS + 30;
     await insertRows<ActivityRow>(service.clickhouse, 'activity', [
       // Each second, the outcome of the first search changes.
