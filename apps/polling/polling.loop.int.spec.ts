@@ -136,7 +136,7 @@ describe('the loop of polling', () => {
     await loop.stop();
   });
 
-  it('does not report as late what it does not poll: searches of a source that was turned off', async () => {
+  it('does not report searches of a source that was turned off as late, because it does not poll them', async () => {
     await stores.due(await stores.watch());
     const { http } = hangingClient();
     const loop = loopOn(http, ['rss']);

@@ -61,7 +61,7 @@ describe('a feed of newest items', () => {
     expect(second.frozenForMs).toBe(HOUR + MINUTE);
   });
 
-  it('never counts as frozen while each read has a new item, however rare the reads are', () => {
+  it('never counts as frozen while each read has a new item, even if the reads are rare', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 100 * HOUR })), (steps) => {
         const watch = new FeedWatch(HOUR);

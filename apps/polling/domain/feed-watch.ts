@@ -113,8 +113,8 @@ export class FeedWatch {
   }
 
   /**
-   * Returns the stall that has not ended, if there is one. While the overlap of reads covers what the feed has not
-   * shown yet, it does not stall.
+   * Returns the stall that has not ended, if there is one. The feed does not count as stalled while the overlap of the
+   * reads covers what the feed has not shown yet.
    */
   private currentStall(): Stall[] {
     const { kept } = this;

@@ -113,8 +113,8 @@ export class LaneWorker {
   }
 
   /**
-   * Waits until more work can be claimed. This is so if no read waits. If the source has a feed, it is enough that less
-   * than half of the maximum number of separate reads wait.
+   * Waits until more work can be claimed: until no read waits, or, if the source has a feed, until less than half of
+   * the maximum number of separate reads wait.
    */
   private async waitForRoom(): Promise<void> {
     const enough = this.lane.connector.feed ? Math.ceil(this.backlog / 2) : 1;

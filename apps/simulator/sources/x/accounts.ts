@@ -45,7 +45,7 @@ export class Accounts {
     return author?.author ?? this.handles.get(accountIdOf(name)) ?? name;
   }
 
-  /** Returns the handle of an account; undefined for a number of neither an author nor a stored account. */
+  /** Returns the handle of an account; undefined if the number belongs to no author and to no stored account. */
   handleOf(id: string): string | undefined {
     if (!this.handles.has(id)) for (const { author } of this.world.posts('x')) this.show(author);
     return this.handles.get(id);
