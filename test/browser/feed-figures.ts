@@ -39,7 +39,7 @@ export function figureTasks(dashboard: Dashboard, mentions: number): void {
   it('show a problem below the loaded mentions if the next page cannot be read, and read the page on demand', async () => {
     const { page } = await dashboard.newPage();
     const nextPage = '**/v1/mentions?*cursor=*';
-    // The client repeats the request after other failures, which would take seconds.
+    // After other failures, the client would repeat the request, and the repetitions would take seconds.
     await page.route(nextPage, (route) =>
       route.fulfill({
         status: 429,

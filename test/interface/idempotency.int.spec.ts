@@ -37,8 +37,8 @@ async function post(path: string, key: string, body: unknown, url = service.url)
 const watchBody = (query: string) => ({ criteria: { query }, refresh_interval_seconds: 600 });
 
 /**
- * Gives the record of the key the state that it has after the gateway answered 503 although the command took effect:
- * the record has no outcome, and no gateway runs the request.
+ * Sets the record of the key to the state after a 503 for a command that took effect: the record has no outcome, and no
+ * gateway runs the request.
  */
 const loseOutcomeOf = (key: string) =>
   database.query(

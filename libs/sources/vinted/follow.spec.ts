@@ -107,7 +107,7 @@ describe('a promoted listing', () => {
     expect((await following.scan()).length).toBe(20);
   });
 
-  it('is reported as created only when it is no longer promoted, if its photo has no time', async () => {
+  it('is reported as created only after the end of its promotion, if its photo has no time', async () => {
     const following = await followed('b', 'a');
     promote(following, 'paid');
     expect(await following.scan()).toEqual([]);
