@@ -12,7 +12,7 @@ const account = {
 
 it('the demo prints its address, password, key, signing secret and commands that use them', () => {
   const text = demoGreeting('http://127.0.0.1:8080', account, '/srv/ear shot/demo');
-  expect(text).toContain('E-mail          demo@example.org\n  Password        secret words\n');
+  expect(text).toContain('Email           demo@example.org\n  Password        secret words\n');
   expect(text).toContain('Signing secret  whsec_a/b+c=\n');
   expect(text).toContain("curl -s -H 'x-api-key: ek_1' 'http://127.0.0.1:8080/v1/mentions?limit=5'");
   expect(text).toContain(

@@ -14,7 +14,7 @@ export function demoGreeting(address: string, account: DemoAccount, dataDir: str
 Earshot is running. All posts are simulated: no real person wrote any of them.
 
   Address         ${address}
-  E-mail          ${email}
+  Email           ${email}
   Password        ${password}
   Account         ${accountId}
   API key         ${apiKey}

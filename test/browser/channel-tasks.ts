@@ -81,7 +81,7 @@ export function channelTasks(member: Member): void {
   it('adds an email channel, which becomes active when the link in the mail confirms the address', async () => {
     const { stage, page } = member;
     await member.open('channels');
-    await addChannel(page, 'E-mail', 'Letters', async (dialog) => {
+    await addChannel(page, 'Email', 'Letters', async (dialog) => {
       await dialog.getByLabel('Addresses').fill('bob@example.org');
       await page.keyboard.press('Enter');
     });

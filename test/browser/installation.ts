@@ -48,7 +48,7 @@ export const signUpCode = (program: Program): Promise<string> =>
 export async function signUp(page: Page, { url, program }: BrowserStage): Promise<void> {
   await page.goto(url);
   await page.getByLabel('Sign-up code').fill(await signUpCode(program));
-  await page.getByLabel('E-mail').fill(OWNER.email);
+  await page.getByLabel('Email').fill(OWNER.email);
   await page.getByRole('textbox', { name: 'Password' }).fill(OWNER.password);
   await page.getByRole('button', { name: 'Create the account' }).click();
   await page.waitForURL('**/start');

@@ -72,7 +72,7 @@ export function ownerTasks(dashboard: Dashboard): void {
     });
     expect(answer.status()).toBe(200);
     await page.goto(dashboard.addressOf('settings/members'));
-    await page.getByRole('textbox', { name: 'E-mail' }).fill('bob@example.org');
+    await page.getByRole('textbox', { name: 'Email' }).fill('bob@example.org');
     await page.getByLabel('Role', { exact: true }).selectOption('viewer');
     await page.getByRole('button', { name: 'Invite' }).click();
     const link = await page.getByRole('textbox', { name: 'Link for bob@example.org' }).inputValue();

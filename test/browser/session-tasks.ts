@@ -157,7 +157,7 @@ export function sessionTasks(firstMember: FirstMember): void {
     // The test browser has no back/forward cache, so the test sends the event that a page from this cache gets.
     await page.evaluate(`window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`);
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
-    await page.getByLabel('E-mail').fill(OWNER.email);
+    await page.getByLabel('Email').fill(OWNER.email);
     await page.getByRole('textbox', { name: 'Password' }).fill(OWNER.password);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Settings' }).waitFor();
@@ -167,7 +167,7 @@ export function sessionTasks(firstMember: FirstMember): void {
     const { page } = firstMember;
     await page.context().clearCookies();
     await page.goto(`${firstMember.url}/feed?q=switch&window=30d`);
-    await page.getByLabel('E-mail').fill(OWNER.email);
+    await page.getByLabel('Email').fill(OWNER.email);
     await page.getByRole('textbox', { name: 'Password' }).fill(OWNER.password);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.waitForURL('**/feed?q=switch&window=30d');

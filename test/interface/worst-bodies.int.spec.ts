@@ -43,7 +43,7 @@ it('the gateway refuses a list that is longer than the API allows, and does not 
     sources: [{ source: 'hackernews', enabled: true }],
     rules,
   });
-  expect(body.details).toEqual([{ path: 'rules', message: 'must contain no more than 20 elements' }]);
+  expect(body.details).toEqual([{ path: 'rules', message: 'must contain at most 20 elements' }]);
 });
 
 it('the limit of 50 faults applies even to the refusal of an estimate', async () => {

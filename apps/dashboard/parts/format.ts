@@ -62,15 +62,18 @@ export const credits = (n: number) => plural(n, 'credit');
 /** Returns for example “1 mention” or “3 mentions”. */
 export const plural = (n: number, one: string, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
 
-/** Returns for example “90 s”, “5 min”, “2 h” or “1 d” for a number of seconds. */
+/**
+ * Returns for example “90 s”, “5 min”, “2 h” or “1 d” for a number of seconds. The space is a no-break space, so that
+ * the unit stays in the line of its number.
+ */
 export function duration(seconds: number): string {
   for (const [size, unit] of [
     [86_400, 'd'],
     [3600, 'h'],
     [60, 'min'],
   ] as const)
-    if (seconds >= size && seconds % size === 0) return `${count(seconds / size)} ${unit}`;
-  return `${count(seconds)} s`;
+    if (seconds >= size && seconds % size === 0) return `${count(seconds / size)}\u00a0${unit}`;
+  return `${count(seconds)}\u00a0s`;
 }
 
 /**

@@ -1,5 +1,14 @@
 import 'reflect-metadata';
-import { ArrayMinSize, IsArray, IsInt, IsObject, IsString, MaxLength } from 'class-validator';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsInt,
+  IsObject,
+  IsString,
+  Length,
+  MaxLength,
+} from 'class-validator';
 import fc from 'fast-check';
 import { Refusal } from '#kernel';
 import { inSpellingOf, readBody, type Spelling } from './body.js';
@@ -27,7 +36,30 @@ function refusalOf(raw: unknown, spelling: Spelling = 'any'): Refusal {
   throw new Error('the body was accepted');
 }
 
+class LimitedDto {
+  @IsString() @Length(1, 5) name!: string;
+  @IsString() @Length(2, 5) code!: string;
+  @IsArray() @ArrayMinSize(1) @ArrayMaxSize(2) tags!: string[];
+}
+
 describe('reading a body', () => {
+  it.each([
+    [
+      { name: '', code: 'a', tags: [] },
+      ['must not be empty', 'must have at least 2 characters', 'must contain at least one element'],
+    ],
+    [
+      { name: 'abcdef', code: 'abcdef', tags: ['a', 'b', 'c'] },
+      ['must have at most 5 characters', 'must have at most 5 characters', 'must contain at most 2 elements'],
+    ],
+  ])('reports the faulty lengths of %j in plain words', (raw, messages) => {
+    expect(() => readBody(LimitedDto, raw)).toThrow(
+      expect.objectContaining({
+        details: ['name', 'code', 'tags'].map((path, n) => ({ path, message: messages[n] })),
+      }),
+    );
+  });
+
   it.each([undefined, null, 'text', 5, true, []])('requires an object and refuses %j', (raw) => {
     const { kind, code, details, message } = refusalOf(raw);
     expect([kind, code, message]).toEqual(['invalid', 'VALIDATION', 'must be a JSON object']);
@@ -97,7 +129,7 @@ describe('reading a body', () => {
       { path: 'tags', message: 'each value must be a string' },
     ]);
     expect(refusalOf({ noteText: 'a', tags: ['x', 'toolong'] }).details).toEqual([
-      { path: 'tags', message: 'each value must be shorter than or equal to 3 characters' },
+      { path: 'tags', message: 'each value must have at most 3 characters' },
     ]);
   });
 

@@ -174,12 +174,25 @@ function withoutDuplicates(faults: readonly Fault[]): Fault[] {
   return [...unique.values()];
 }
 
-/** Removes the key from a message of class-validator, because the fault's path already contains the key. */
+/** Messages of class-validator, and what Earshot says instead. */
+const PLAINER: readonly (readonly [RegExp, string])[] = [
+  [/ conforming to the specified constraints/, ''],
+  [/be longer than or equal to 1 characters$/, 'not be empty'],
+  [/be longer than or equal to (\d+) characters$/, 'have at least $1 characters'],
+  [/be shorter than or equal to (\d+) characters$/, 'have at most $1 characters'],
+  [/contain at least 1 elements$/, 'contain at least one element'],
+  [/contain no more than (\d+) elements$/, 'contain at most $1 elements'],
+];
+
+/**
+ * Returns a message of class-validator in plainer words, and without the key, because the fault's path already contains
+ * the key.
+ */
 function clean(message: string, property: string): string {
-  return message
-    .replace(' conforming to the specified constraints', '')
+  const withoutKey = message
     .replace(new RegExp(`^(nested property )?${escape(property)} `), '')
     .replace(new RegExp(`^(each value )in (nested property )?${escape(property)} `), '$1');
+  return PLAINER.reduce((text, [pattern, words]) => text.replace(pattern, words), withoutKey);
 }
 
 function escape(text: string): string {

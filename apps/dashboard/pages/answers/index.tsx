@@ -1,4 +1,4 @@
-import { Group, Select, Stack } from '@mantine/core';
+import { Group, Select, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Bot } from 'lucide-react';
 import { lazy, Suspense } from 'react';
@@ -10,7 +10,7 @@ import { Section } from '../../parts/section.js';
 import { Empty, Loaded, LoadingRows } from '../../parts/states.js';
 import { AnswerTexts } from './answer-texts.js';
 import { EngineTable } from './engine-table.js';
-import { ownBrandOf, type Answer } from './rank.js';
+import { ownBrandOf, rankOf, type Answer } from './rank.js';
 
 const Chart = lazy(async () => ({ default: (await import('./rank-chart.js')).Component }));
 /** Maximum number of answers. A chart with more answers would not be readable. */
@@ -120,9 +120,15 @@ function Answers({ id, name }: { id: string; name: string }) {
               title="Rank over time"
               lead="The position of the brand among the brands of the search, in the order in which the answer names them. An answer that does not name the brand has no point."
             >
-              <Suspense fallback={<LoadingRows rows={1} height={220} />}>
-                <Chart answers={answers} brand={brand} />
-              </Suspense>
+              {answers.every((answer) => rankOf(answer, brand) === null) ? (
+                <Text size="sm" c="dimmed">
+                  No chart yet, because no answer names {brand}.
+                </Text>
+              ) : (
+                <Suspense fallback={<LoadingRows rows={1} height={220} />}>
+                  <Chart answers={answers} brand={brand} />
+                </Suspense>
+              )}
             </Section>
             <AnswerTexts answers={answers} brands={brands} />
           </Stack>

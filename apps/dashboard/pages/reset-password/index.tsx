@@ -37,7 +37,7 @@ function AskForLink() {
           ) : (
             <>
               <TextInput
-                label="E-mail"
+                label="Email"
                 type="email"
                 autoComplete="username"
                 autoFocus

@@ -63,7 +63,7 @@ function MemberTable() {
     >
       <Loaded query={members}>
         {({ data }) => (
-          <DataTable label="Members" head={['E-mail', 'Role', 'Joined', 'Last seen', '']} framed={false}>
+          <DataTable label="Members" head={['Email', 'Role', 'Joined', 'Last seen', '']} framed={false}>
             {data.map(({ id, email, role, joinedAt, lastSeenAt }) => (
               <Table.Tr key={id}>
                 <Table.Td className="foreign">
@@ -152,7 +152,7 @@ function Invitations() {
         <form onSubmit={form.onSubmit(() => invite.mutate())}>
           <Group align="flex-start">
             <TextInput
-              aria-label="E-mail"
+              aria-label="Email"
               placeholder="bob@example.org"
               type="email"
               required
@@ -176,7 +176,7 @@ function Invitations() {
             ) : (
               <DataTable
                 label="Invitations"
-                head={['E-mail', 'Role', 'Expires', '']}
+                head={['Email', 'Role', 'Expires', '']}
                 framed={false}
                 minWidth={420}
               >

@@ -24,7 +24,7 @@ export function Component() {
       <form onSubmit={form.onSubmit(() => signingIn.mutate())}>
         <Stack>
           <TextInput
-            label="E-mail"
+            label="Email"
             type="email"
             autoComplete="username"
             autoFocus

@@ -94,7 +94,7 @@ function SignUpForm({ email, code, isFirst, isOpen }: FormProps) {
           {...form.getInputProps('code')}
         />
         <TextInput
-          label="E-mail"
+          label="Email"
           type="email"
           autoComplete="username"
           required

@@ -71,10 +71,15 @@ function SourceTile({ source }: { source: SourceState }) {
       </Group>
       {isReady(source) && (
         <Text size="sm" c="dimmed" component="div">
-          Last success <Time at={lastSuccessAt} none="none yet" /> · at most every{' '}
-          {duration(intervalFloorSeconds)} · {credits(creditsPerCheck)}{' '}
+          Checked at most every {duration(intervalFloorSeconds)} · {credits(creditsPerCheck)}{' '}
           {id === 'ai_answers' ? 'for each engine' : 'a check'}
           {firehose && ' · reads everything new'}
+          {lastSuccessAt && (
+            <>
+              {' · last success '}
+              <Time at={lastSuccessAt} />
+            </>
+          )}
         </Text>
       )}
       {reason && (

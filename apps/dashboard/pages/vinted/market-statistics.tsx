@@ -95,9 +95,15 @@ function OneMarket({ name, days }: { name: string; days: readonly MarketDay[] })
       <Title order={3} mb="xs" className="foreign">
         {name}
       </Title>
-      <Suspense fallback={<Skeleton h={240} />}>
-        <Chart days={days} currency={currency} />
-      </Suspense>
+      {days.every((day) => day.insufficientData) ? (
+        <Text size="sm" c="dimmed" mb="md">
+          No chart yet, because no day has enough listings for a median.
+        </Text>
+      ) : (
+        <Suspense fallback={<Skeleton h={240} />}>
+          <Chart days={days} currency={currency} />
+        </Suspense>
+      )}
       <DataTable
         framed={false}
         label={`${name}, by day`}
