@@ -26,8 +26,8 @@ import { BIN_MS, binOf, lengthOf, type Window } from './windows.js';
 /** A window that ended longer ago than this fires no alert, because its mentions came too late. */
 const MAX_WINDOW_AGE_MS = 24 * 3_600_000;
 /**
- * Maximum number of levels in memory. A level is the number of mentions with which an alert fires. It is kept for five
- * minutes, because it depends only on earlier windows, whose counts rarely change.
+ * Maximum number of thresholds in memory. A threshold is the number of mentions with which an alert fires. It is
+ * kept for five minutes, because it depends only on earlier windows, whose counts rarely change.
  */
 const LEVELS_KEPT = 20_000;
 /**
@@ -136,7 +136,7 @@ export class AlertEvaluation {
     return nextAt === Infinity ? undefined : Math.max(nextAt, now + BIN_MS);
   }
 
-  /** Returns a function that finds levels. The function reads the covered times of the keyword at most once. */
+  /** Returns a function that finds thresholds. The function reads the covered times of the keyword at most once. */
   private levelsOf({ keywordId, searches, timeZone }: AlertKeyword): FindLevel {
     let coverage: ReturnType<MentionHistory['coverageOf']> | undefined;
     const countsIn = this.countsOf(keywordId);

@@ -55,7 +55,7 @@ it('an alert and a backtest count the mentions of a watch whose search has no id
   expect(await tested.of(window, stricter, new CountDifference())).toEqual([]);
 });
 
-it('the time of an alert in a backtest is at most the end of the backtest, if the last five minutes are not over', async () => {
+it('the time of an alert in a backtest is never later than the end of the backtest', async () => {
   const definition = create(KeywordDefinitionSchema, { rules: [rule()] });
   const scene = await fixture.scene({ rules: [rule()] });
   const { accountId, keywordId } = scene;
@@ -104,7 +104,7 @@ it('an alert fires once for an episode, and its event contains its rule, its win
   });
 });
 
-it('an episode ends one hour after its last window that reached the level, and later mentions fire a new alert [alerts.episode, alerts.quiet]', async () => {
+it('an episode ends one hour after its last window that reached the threshold, and later mentions fire a new alert [alerts.episode, alerts.quiet]', async () => {
   const scene = await fixture.scene({ rules: [rule()] });
   await scene.publish(scene.mentions(5, 4, 3, 2, 1));
   await scene.evaluate();
@@ -143,7 +143,7 @@ it('an event that is stored twice is counted only once, and late items do not fi
   expect(await scene.kinds()).toEqual(['fired']);
 });
 
-it('a mention that is found hours late is evaluated with at most ten reads of counts, and with the correct baseline', async () => {
+it('a mention that is found hours late fires its alert after at most ten reads of the counts', async () => {
   const scene = await fixture.scene({});
   // Stores twelve mentions an hour.
   await scene.publish(scene.mentions(...Array.from({ length: 119 }, (_, n) => 5 * n + 3)));
@@ -159,7 +159,7 @@ it('a mention that is found hours late is evaluated with at most ten reads of co
   expect(fact?.case === 'fired' && Math.round(fact.value.baseline)).toBe(12);
 });
 
-it('dropped items, hidden items, and items whose time is not known are not counted; backfilled items alone fire no alert [alerts.own-time]', async () => {
+it('alerts do not count dropped items, hidden items or items of unknown time, and do not fire for backfilled items alone [alerts.own-time]', async () => {
   const scene = await fixture.scene({ rules: [rule()] });
   const [dropped, hidden, undated, ...kept] = scene.mentions(1, 1, 1, 1, 1, 1, 1);
   await scene.publish([

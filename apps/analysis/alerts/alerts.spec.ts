@@ -58,7 +58,7 @@ async function alertsOf({ condition = SPIKE, counts, covered, timeZone = 'UTC', 
   return found.map(({ to, observed, baseline }) => ({ hour: (to - START) / HOUR_MS, observed, baseline }));
 }
 
-describe('the level of a spike alert', () => {
+describe('the threshold of a spike alert', () => {
   const hours = (count: number, of: number) => Array.from({ length: count }, () => [of]);
 
   it('is at least five mentions for every sensitivity [alerts.spike-levels]', () => {
@@ -69,24 +69,24 @@ describe('the level of a spike alert', () => {
       });
   });
 
-  it('is higher for a less sensitive alert [alerts.spike-levels]', () => {
+  it('is higher for a lower sensitivity [alerts.spike-levels]', () => {
     const threshold = (level: SpikeLevel) =>
       levelOf({ kind: 'spike', level }, hours(168, 100), 24, 1)?.threshold;
     expect([threshold('high'), threshold('medium'), threshold('low')]).toEqual([116, 122, 133]);
   });
 
-  it('exists only if the needed number of hours is known [alerts.spike-history]', () => {
+  it('exists only if 24 hours of history are known [alerts.spike-history]', () => {
     expect(levelOf(SPIKE, hours(23, 4), 24, 1)).toBeUndefined();
     expect(levelOf(SPIKE, hours(24, 4), 24, 1)).toBeDefined();
   });
 
-  it('does not count an unknown hour of a search as an hour without mentions [alerts.blind]', () => {
+  it('does not treat an unknown hour of a search as an hour without mentions [alerts.blind]', () => {
     const known = Array.from({ length: 100 }, () => [10, 10]);
     const halfBlind = known.map((counts, n) => (n % 2 === 0 ? counts : [10, undefined]));
     expect(levelOf(SPIKE, halfBlind, 24, 2)).toEqual(levelOf(SPIKE, known, 24, 2));
   });
 
-  it('does not count a search without history', () => {
+  it('leaves out the mentions of a search without history', () => {
     const windows = Array.from({ length: 100 }, () => [10, undefined]);
     expect(levelOf(SPIKE, windows, 24, 2)).toMatchObject({ baseline: 10, searches: [0] });
   });
@@ -96,7 +96,7 @@ describe('the baseline of a spike alert', () => {
   const began = { first: START, last: START };
   const at = (hour: number) => ({ from: START + (hour - 1) * HOUR_MS, to: START + hour * HOUR_MS });
 
-  it('consists of the hours of the last 7 days until 14 days of history exist; after that, the same hour of earlier weeks is tried first, then the hours of the last 7 days [alerts.spike-baseline]', () => {
+  it('uses the last 7 days at first, and prefers the same hour of earlier weeks after 14 days of history [alerts.spike-baseline]', () => {
     expect(baselinesOf(SPIKE, at(14 * 24 - 1), began, 'UTC').map(({ windows }) => windows.length)).toEqual([
       168,
     ]);
@@ -154,7 +154,7 @@ describe('a spike alert', () => {
     );
   });
 
-  it('of low sensitivity fires at most ten times in two weeks of random counts of 1, 10 or 60 mentions an hour, and reports a large burst within its hour [alerts.noise]', async () => {
+  it('fires at most ten times in two weeks of random counts if its sensitivity is low, but never misses a large burst [alerts.noise]', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 2 ** 31 }),
@@ -169,8 +169,8 @@ describe('a spike alert', () => {
           const at = 24 * 20 + Math.floor(random() * 24);
           const inBurst = (count: BinCount) => Math.floor((count.at - START) / HOUR_MS) === at;
           // The burst is not random, because a random count can be too small for a burst. The burst is large, because
-          // the level depends here on only the same hour of two earlier weeks. If these hours have 0 and 4 mentions, 26
-          // mentions do not reach the level.
+          // the threshold here depends on only two counts: the same hour of two earlier weeks. If these hours have 0 and 4
+          // mentions, the threshold is more than 26 mentions.
           const burst = [
             ...noise.filter((count) => !inBurst(count)),
             ...hourly(at + 1, (hour) => (hour === at ? 10 * rate + 100 : 0)),
@@ -185,7 +185,7 @@ describe('a spike alert', () => {
 });
 
 describe('a volume or sentiment_shift rule', () => {
-  it('fires at `min` without history, and then at `multiple` times the mean of its earlier windows [alerts.volume]', async () => {
+  it('fires at `min` mentions without history, and later at `multiple` times the mean of its earlier windows [alerts.volume]', async () => {
     const condition = VOLUME;
     const [first] = await alertsOf({ condition, counts: hourly(1, () => 5) });
     expect(first).toMatchObject({ observed: 5, baseline: 0 });

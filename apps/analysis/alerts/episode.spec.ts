@@ -8,7 +8,7 @@ const START = Date.UTC(2026, 0, 5);
 const VOLUME: AlertCondition = { kind: 'volume', window: '1h', min: 5, multiple: 3 };
 
 describe('a rule', () => {
-  it('fires at most once in 60 minutes, and never while its episode is open, even if its windows reach their level late [alerts.episode, alerts.quiet]', () => {
+  it('fires at most once in 60 minutes, and never while its episode is open, even if windows reach the threshold late [alerts.episode, alerts.quiet]', () => {
     const evaluation = fc.record({
       step: fc.integer({ min: 0, max: 40 }),
       late: fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 5 }),
@@ -42,7 +42,7 @@ describe('a rule', () => {
     );
   });
 
-  it('with a window of one hour ends its episode when no window has reached its level for one hour [alerts.episode]', () => {
+  it('ends its episode when no window of one hour has reached the threshold for one hour [alerts.episode]', () => {
     const open = { firedAt: START, aboveUntil: START, ended: false };
     const reach = (minutes: number) => [{ to: START + minutes * 60_000 }];
     expect(evaluateEpisode(VOLUME, open, reach(50), START + 55 * 60_000)).toEqual({

@@ -12,7 +12,7 @@ export interface Episode {
   ended: boolean;
 }
 
-/** A window that reached its level. */
+/** A window that reached its threshold. */
 export interface ReachedEnd {
   /** The end of the window, in ms. */
   to: number;
@@ -32,7 +32,7 @@ export interface EpisodeChange<R extends ReachedEnd> {
  * Decides in one evaluation whether a rule fires, and whether its episode ends. An episode ends when the length of one
  * window has passed since `aboveUntil`. A window that ends at or before `aboveUntil` is ignored, so that late items do
  * not fire a second alert for the same time.
- * @param reached the windows that reached their levels, the earliest first
+ * @param reached the windows that reached their thresholds, the earliest first
  * @param now ms
  */
 export function evaluateEpisode<R extends ReachedEnd>(

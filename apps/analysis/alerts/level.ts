@@ -1,6 +1,6 @@
 import type { AlertCondition, SpikeLevel } from './alert-rules.js';
 
-/** The threshold of a spike at each level, in standard deviations above the baseline. */
+/** The threshold of a spike for each sensitivity, in standard deviations above the baseline. */
 const DEVIATIONS: Readonly<Record<SpikeLevel, number>> = { low: 3, medium: 2, high: 1.5 };
 /** A spike has at least this many mentions. */
 export const MIN_SPIKE_MENTIONS = 5;
@@ -11,7 +11,7 @@ export const MIN_SPIKE_MENTIONS = 5;
 const ROOT_SHIFT = 3 / 8;
 const POISSON_DEVIATION = 0.5;
 
-/** The number of mentions at which a condition fires, and the values from which it was computed. */
+/** The threshold of a condition, the baseline from which it was computed, and the counted searches. */
 export interface Level {
   /** The expected number of mentions. */
   baseline: number;
@@ -28,7 +28,7 @@ export interface Level {
 export type Counts = readonly (number | undefined)[];
 
 /**
- * Computes the level of a condition from the counts of earlier windows. If a search did not cover a window, the mean of
+ * Computes the threshold of a condition from the counts of earlier windows. If a search did not cover a window, the mean of
  * the windows that it covered is used for that window, not 0. A search without enough history (see `needed`) is not
  * counted, except for a rule that has no earlier windows.
  * @param windows the counts of each earlier window; empty if every earlier window begins before the start of

@@ -13,7 +13,7 @@ export interface KeywordSearch {
   source: string;
 }
 
-/** The stored data about a keyword's mentions. Levels are computed from this data. */
+/** The stored data about a keyword's mentions. Thresholds are computed from this data. */
 export interface AlertHistory {
   /** The current searches of the keyword; mentions of other searches are not counted. */
   searches: readonly KeywordSearch[];
@@ -40,7 +40,7 @@ export interface WindowLevel {
   searchIds: string[];
 }
 
-/** A window that reached its level. */
+/** A window that reached its threshold. */
 export interface ReachedWindow extends WindowLevel {
   window: Window;
   /** The end of the window, in ms. */
@@ -48,7 +48,7 @@ export interface ReachedWindow extends WindowLevel {
   observed: number;
 }
 
-/** Finds the level of a window; undefined if there is not enough history. */
+/** Finds the threshold of a window; undefined if there is not enough history. */
 export type FindLevel = (rule: AlertRule, window: Window) => Promise<WindowLevel | undefined>;
 
 /** Returns whether a condition counts only negative mentions. */
@@ -61,7 +61,7 @@ export function searchesOf({ source }: AlertRule, searches: readonly KeywordSear
   return searches.filter((search) => source === null || search.source === source);
 }
 
-/** Computes the level of a window from the history before the window. Undefined if there is not enough history. */
+/** Computes the threshold of a window from the history before the window. Undefined if there is not enough history. */
 export async function findLevel(
   rule: AlertRule,
   window: Window,
@@ -89,8 +89,8 @@ export async function findLevel(
 }
 
 /**
- * Returns the windows of a rule that reach their level, the earliest first. Examines only windows whose last bin (five
- * minutes) has a mention: every other window has at most as many mentions as one of these.
+ * Returns the windows of a rule that reach their threshold, the earliest first. Examines only windows whose last bin
+ * (five minutes) has a mention: every other window has at most as many mentions as one of these.
  * @param since ms; a window is examined only if its last bin begins at this time or later
  */
 export async function reachedWindows(

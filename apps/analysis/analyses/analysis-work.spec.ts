@@ -128,7 +128,7 @@ describe('the classes of mentions', () => {
     expect(asked).toEqual(['text of b']);
   });
 
-  describe('if the embeddings server refuses the names of all classes', () => {
+  describe('if the embeddings server refuses all class names', () => {
     const refusing = {
       ...mentions,
       vectors: async () => [undefined, undefined],
@@ -140,7 +140,7 @@ describe('the classes of mentions', () => {
       text === 'text of a' ? { class: 'y', confidence: 0.9 } : { class: 'z' },
     );
 
-    it('come from the model if its answer about each mention is valid', async () => {
+    it('come from the model if its answers are valid', async () => {
       expect(await classified(onlyA, mention('a'), mention('b', ''))).toEqual({
         labels: [{ mentionId: 'a', class: 'y', confidence: 0.9 }],
         errors: [{ mentionId: 'b', code: 'NO_TEXT' }],
@@ -151,7 +151,7 @@ describe('the classes of mentions', () => {
       await expect(classified(undefined, mention('a'))).rejects.toThrow(EmbeddingsUnavailable);
     });
 
-    it('come from the model, and a mention without a valid answer of the model gets an error [analyses.errors]', async () => {
+    it('come from the model, and a mention without a valid answer gets an error [analyses.errors]', async () => {
       expect(await classified(onlyA, mention('b'), mention('a'), mention('c', ''))).toEqual({
         labels: [{ mentionId: 'a', class: 'y', confidence: 0.9 }],
         errors: [
@@ -161,14 +161,14 @@ describe('the classes of mentions', () => {
       });
     });
 
-    it('cannot be found if the model gives no valid answer about any mention', async () => {
+    it('cannot be found if the model gives no valid answer', async () => {
       await expect(classified(onlyA, mention('b'), mention('c'))).rejects.toThrow(EmbeddingsUnavailable);
     });
   });
 });
 
 describe('groups and summaries with a language model', () => {
-  it('use the topic that the model states for one mention of a group, even if the model states none for the other mention', async () => {
+  it('label a whole group with the topic that the model states for only one of its mentions', async () => {
     const model = modelOf((text) => (text === 'text of a' ? { topic: 'Late delivery' } : { topic: '' }));
     const { groups, errors } = await run('group', [mention('a'), mention('b')], model);
     expect(groups).toEqual([{ key: 'late-delivery', label: 'Late delivery', mentionIds: ['a', 'b'] }]);

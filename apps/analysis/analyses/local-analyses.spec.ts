@@ -13,7 +13,7 @@ const mention = (id: string, degrees: number, text = `text ${id}`): MentionWithV
 });
 
 describe('groups of mentions', () => {
-  it('contain mentions with a similar meaning, and their labels are words of these mentions; one group contains all other mentions', () => {
+  it('contain mentions of similar meaning, and have labels from the words of these mentions', () => {
     const found = group([
       mention('a', 0, 'The battery is empty'),
       mention('b', 5, 'Empty battery again'),
@@ -45,13 +45,14 @@ describe('groups of mentions', () => {
     ]);
   });
 
-  it('are labelled with whole characters of their first mention if their mentions share no word', () => {
+  it('are labelled with the beginning of their first mention, without a cut emoji, if their mentions share no word', () => {
     const found = group([mention('a', 0, `${'x'.repeat(55)}👩‍👩‍👧‍👦 lamp`), mention('b', 5, 'desk')]);
     expect(found.map(({ label }) => label)).toEqual(['x'.repeat(55)]);
   });
 
   it('contain each mention only once, and have unique keys', () => {
-    // Some topics give the same key, and some give a key with a number, or the key of the last group.
+    // Two of these topics give the same key, and one gives the key `other` of the last group. The keys of two others look
+    // like a key to which `group` has added a number.
     const topic = fc.constantFrom(undefined, 'Version', 'version!', 'Version 2', 'Other', 'Other 2');
     const placed = fc.array(fc.record({ degrees: fc.integer({ min: 0, max: 359 }), topic }), {
       maxLength: 30,
@@ -82,8 +83,8 @@ describe('groups of mentions', () => {
   });
 });
 
-describe('classes of mentions', () => {
-  it('are the classes whose name is nearest in meaning to the mention', () => {
+describe('the class of a mention', () => {
+  it('is the class whose name is nearest in meaning to the mention', () => {
     const found = classify([mention('a', 10), mention('b', 80)], ['x', 'y'], [at(0), at(90)]);
     expect(found.map((one) => [one.mentionId, one.class])).toEqual([
       ['a', 'x'],
@@ -93,7 +94,7 @@ describe('classes of mentions', () => {
     expect(classify([mention('c', 45)], ['x', 'y'], [at(0), at(90)])[0]?.confidence).toBeCloseTo(0.5, 2);
   });
 
-  it('do not include a class whose name has no vector; the other classes share the confidence', () => {
+  it('is never a class whose name has no vector, and such a class does not lower the confidence', () => {
     const found = classify([mention('a', 0), mention('b', 180)], ['w', 'x', 'y'], [undefined, at(0), at(90)]);
     expect(found.map((one) => [one.mentionId, one.class])).toEqual([
       ['a', 'x'],
@@ -141,7 +142,7 @@ describe('a summary', () => {
     expect(summaryOf([{ text: 'So it is.', mentionIds: ['a'] }]).text).toBe('So it is.');
   });
 
-  it('uses the sentences of a suitable length, or the first 400 characters of the first sentence if no sentence has such a length', () => {
+  it('consists of sentences of suitable length, or else of the first 400 characters of the first sentence', () => {
     expect(sentencesOf('It broke on the first day. 👍\n\nThe shop does not answer my mails!')).toEqual([
       'It broke on the first day.',
       'The shop does not answer my mails!',
@@ -151,7 +152,7 @@ describe('a summary', () => {
     expect(sentencesOf('x'.repeat(100_000))[0]?.length).toBe(400);
   });
 
-  it('never cuts an emoji, neither at the end of a sentence nor at the end of the text that it reads', () => {
+  it('never contains a part of an emoji where a long sentence or a long text was cut', () => {
     const family = '👩‍👩‍👧‍👦';
     expect(sentencesOf('x'.repeat(395) + family + 'x'.repeat(100))).toEqual(['x'.repeat(395)]);
     const last = 'It broke on the first day '.padEnd(38, '!');

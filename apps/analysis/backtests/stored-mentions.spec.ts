@@ -25,18 +25,18 @@ const ruleOn = (field: string, op = 'similar_to') =>
 
 describe('a backtest', () => {
   it.each([
-    ['does not embed', 'text', 'the local model', LOCAL_MODEL.embedding, false],
+    ['need not embed', 'text', 'the local model', LOCAL_MODEL.embedding, false],
     ['embeds', 'text', 'another model', 'server:m', true],
     ['embeds', 'title', 'the local model', LOCAL_MODEL.embedding, true],
     ['embeds', 'body', 'the local model', LOCAL_MODEL.embedding, true],
   ])(
-    '%s each mention for a clause on the meaning of %s if the search uses %s',
+    '%s each mention for a rule about the meaning of the field `%s` if the search uses %s',
     (_, field, __, model, expected) => {
       expect(searchedWith(model).embedsEach(ruleOn(field))).toBe(expected);
     },
   );
 
-  it('embeds no mention if no clause compares a meaning', () => {
+  it('embeds no mention if no rule compares a meaning', () => {
     expect(searchedWith('server:m').embedsEach(ruleOn('text', 'contains'))).toBe(false);
   });
 });

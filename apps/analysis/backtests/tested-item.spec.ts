@@ -156,7 +156,7 @@ function stored(row: MentionRow): MentionRow {
 }
 
 describe('a backtest', () => {
-  it('returns the stored results for every mention if it tests the rules that the keyword already has [rules.backtest]', () => {
+  it('gives the stored results again if it tests the unchanged rules of the keyword [rules.backtest]', () => {
     fc.assert(
       fc.property(definitions, items, readings, (definition, item, read) => {
         const event = live(definition, item, read);
@@ -172,7 +172,7 @@ describe('a backtest', () => {
     );
   });
 
-  it('counts the results of other rules by rule and day, and their difference from the stored results [rules.backtest]', () => {
+  it('counts how often each changed rule fires per day, and how the results differ from the stored ones [rules.backtest]', () => {
     const definition = fromJson(KeywordDefinitionSchema, {
       muteRules: [{ value: 'promo', target: 'text' }],
       rules: [
@@ -239,7 +239,7 @@ describe('a backtest', () => {
     ['hides', 'starred', ['hidden']],
     ['shows', 'hidden', []],
   ])(
-    'does not change the counts of alerts if it tests the rules that the keyword already has, and a person %s a mention that a rule has marked as %s',
+    'leaves the counts of alerts unchanged if a person %s a mention that a rule marked as %s',
     (_, label, labels) => {
       const definition = fromJson(KeywordDefinitionSchema, {
         rules: [

@@ -92,7 +92,7 @@ class FailingStore extends EventStore {
   }
 }
 
-it('each mention of a month is in exactly one digest of each mode, at the due time of the digest, although the work of two replicas often fails and some days have 23 or 25 hours [digests.exactly-once, digests.dst, digests.times, digests.empty]', async () => {
+it('each mention of a month is in exactly one digest of each mode, despite failures and changes of the clock [digests.exactly-once, digests.dst, digests.times, digests.empty]', async () => {
   await insertKeywords();
   const items = itemsOfMonth();
   const store = new FailingStore(bus);

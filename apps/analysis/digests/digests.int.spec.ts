@@ -59,7 +59,7 @@ it('each item is in exactly one digest of each mode while several replicas run, 
   });
 });
 
-it('after a crash between storing a digest and updating its row in `digest_turns`, the stored digest is used [digests.exactly-once]', async () => {
+it('a stored digest is used if the process crashed before it updated the row in `digest_turns` [digests.exactly-once]', async () => {
   const scene = await fixture.scene('hourly');
   await scene.publish(scene.event('one'));
   const due = nextDue('hourly', ZONE, NOW);
@@ -82,7 +82,7 @@ it('after a crash between storing a digest and updating its row in `digest_turns
   expect((await scene.digests('hourly')).map(texts)).toEqual([['one']]);
 });
 
-it('a digest shows at most 50 items and no hidden items; items of VIPs and items with the label `to_reply` come first, even if they are the oldest [digests.order]', async () => {
+it('a digest shows at most 50 items and no hidden ones; items of VIPs and items to reply to come first [digests.order]', async () => {
   const scene = await fixture.scene('hourly');
   const events = Array.from({ length: 60 }, (_, n) => scene.event(`item ${n}`, { vip: n === 1 }));
   await scene.publish(...events);
@@ -239,7 +239,7 @@ it('a weekly report names the alerts of its week, the earliest first [digests.re
   ]);
 });
 
-it('a new mode gets only items that are found after it was added; a removed mode has no next digest; a changed time zone moves the next digest [digests.times]', async () => {
+it('a new mode gets only later items, a removed mode gets no digest, and a changed time zone moves the next digest [digests.times]', async () => {
   const scene = await fixture.scene('daily');
   await scene.publish(scene.event('before'));
   await scene.send('daily', 'hourly');
@@ -259,7 +259,7 @@ it('a new mode gets only items that are found after it was added; a removed mode
   expect((await due()).map(({ mode }: { mode: string }) => mode)).toEqual(['hourly']);
 });
 
-it('the mentions that wait for a digest are in the next digest of the new mode if the mode of the channel changes, also after several changes [digests.exactly-once]', async () => {
+it('if the mode of a channel changes, the next digest of the new mode contains the mentions that were waiting [digests.exactly-once]', async () => {
   const scene = await fixture.scene('daily');
   await scene.publish(scene.event('before the first change'));
   await scene.send('hourly');

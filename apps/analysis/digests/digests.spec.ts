@@ -39,7 +39,7 @@ const zones = fc.constantFrom(...ZONES);
 const modes = fc.constantFrom(...DIGEST_MODES);
 
 describe('the time at which a digest is due', () => {
-  it('is a full hour, 09:00 or Monday 09:00 on the account’s clock, depending on the mode, in twelve time zones [digests.times]', () => {
+  it('is a full hour, 09:00 or Monday 09:00 in the account’s time zone, depending on the mode [digests.times]', () => {
     fc.assert(
       fc.property(modes, zones, instants, (mode, zone, after) => {
         const { weekday, hour, minute, second } = wallClock(nextDue(mode, zone, after), zone);
@@ -50,7 +50,7 @@ describe('the time at which a digest is due', () => {
     );
   });
 
-  it('is the first due time after the given time; `lastDue` returns the latest due time that is not later than the given time [digests.times, digests.dst]', () => {
+  it('is the first due time after a given time (`nextDue`), or the last one until then (`lastDue`) [digests.times, digests.dst]', () => {
     fc.assert(
       fc.property(
         modes,
@@ -61,7 +61,7 @@ describe('the time at which a digest is due', () => {
           const due = nextDue(mode, zone, after);
           expect(due).toBeGreaterThan(after);
           expect(nextDue(mode, zone, due - 1)).toBe(due);
-          // Any earlier time gives the same due times.
+          // From an earlier time, `nextDue` reaches the same due time.
           let other = nextDue(mode, zone, after - (mode === 'hourly' ? back % (6 * HOUR_MS) : back));
           while (other < due) other = nextDue(mode, zone, other);
           expect(other).toBe(due);
@@ -77,7 +77,7 @@ describe('the time at which a digest is due', () => {
     ['Pacific/Chatham', '2026-04-04T14:05:00Z', '2026-04-04T14:15:00.000Z'],
     ['Pacific/Chatham', '2026-09-26T14:05:00Z', '2026-09-26T14:15:00.000Z'],
   ])(
-    'is the next full hour in %s, even if the clock changes in the present hour, at %s [digests.times, digests.dst]',
+    'is the next full hour in %s after %s, although the clock changes in that hour [digests.times, digests.dst]',
     (zone, after, due) => {
       expect(new Date(nextDue('hourly', zone, Date.parse(after))).toISOString()).toBe(due);
     },
@@ -93,7 +93,7 @@ describe('the time at which a digest is due', () => {
     ['a day of 25 hours', '2026-10-25', 25],
     ['an ordinary day', '2026-06-01', 24],
   ])(
-    'comes once in each hour of %s for hourly digests, and once for daily digests [digests.dst]',
+    'comes once in each hour of %s if digests are hourly, and once if digests are daily [digests.dst]',
     (_, date, hours) => {
       const zone = 'Europe/Berlin';
       const [day = '', month = ''] = date.split('-').reverse();
@@ -126,7 +126,7 @@ describe('an item of a digest', () => {
     expect(eventIn('term.cited', { brand: 'Acme' })).toEqual({ ...none, type: 'term.cited', brand: 'Acme' });
   });
 
-  it('is cut between whole characters', () => {
+  it('does not end with a part of an emoji if its text is cut', () => {
     const item = { text: `${'x'.repeat(295)}👩‍👩‍👧‍👦 more` };
     const waiting = waitingItemOf(create(EventSchema, { push: true, matched: { item } }));
     expect(waiting?.item.excerpt).toBe(`${'x'.repeat(295)}…`);
@@ -179,7 +179,7 @@ describe('the content of a digest', () => {
   });
 });
 
-it('the period of a channel that was added again begins when the channel was added, not at the end of its last digest', () => {
+it('if a channel is removed and added again, the period of its next digest begins when the channel was added', () => {
   const added = Date.UTC(2026, 2, 2, 12);
   const turn: DigestTurn = {
     ...{ keywordId: 'k', channelId: 'c', mode: 'daily', accountId: 'a', timeZone: 'UTC' },

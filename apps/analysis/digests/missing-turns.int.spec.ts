@@ -32,7 +32,7 @@ const turns = () =>
     'SELECT keyword_id, mode, after_seq::int, due_at FROM digest_turns ORDER BY keyword_id, mode',
   );
 
-it('channels whose turns were lost get a digest again; instant channels and retired keywords get none', async () => {
+it('lost turns of channels with digests are added again; instant channels and retired keywords get no turns', async () => {
   const keywordId = await keyword('active', 'daily', 'hourly', 'instant');
   await keyword('active', 'instant');
   await keyword('retired', 'daily');

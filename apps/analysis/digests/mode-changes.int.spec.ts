@@ -23,7 +23,7 @@ afterAll(() => fixture?.close());
 
 type Assemble = DigestAssembly['assemble'];
 
-/** A replica that does more before or after the assembly of digests. */
+/** A replica that also does what a test wants, before or after it assembles digests. */
 function replicaWith(around: (assemble: Assemble) => Assemble): DigestsLoop {
   const assembly = fixture.assembly();
   const changed = { assemble: around(assembly.assemble.bind(assembly)) } as DigestAssembly;
@@ -44,8 +44,8 @@ async function stored(scene: DigestScene, count = 1): Promise<void> {
   });
 }
 
-describe('if the digest mode of a channel changes from `hourly` to `daily`', () => {
-  it('while an hourly digest is claimed and not stored yet, only the daily digest contains its items [digests.exactly-once]', async () => {
+describe('when a channel changes from `hourly` to `daily` digests', () => {
+  it('only the daily digest contains the items of an hourly digest that is claimed but not stored [digests.exactly-once]', async () => {
     const scene = await fixture.scene('hourly');
     await scene.publish(scene.event('one'));
     const replica = replicaWith((assemble) => async (due, now) => {
@@ -57,7 +57,7 @@ describe('if the digest mode of a channel changes from `hourly` to `daily`', () 
     expect(await totals(scene)).toEqual({ hourly: [], daily: [1] });
   });
 
-  it('after an hourly digest was stored and before its turn is stored, the daily digest does not repeat its items [digests.exactly-once]', async () => {
+  it('the daily digest does not repeat the items of an hourly digest whose turn is not stored yet [digests.exactly-once]', async () => {
     const scene = await fixture.scene('hourly');
     await scene.publish(scene.event('one'));
     const replica = replicaWith((assemble) => async (due, now) => {
@@ -71,7 +71,7 @@ describe('if the digest mode of a channel changes from `hourly` to `daily`', () 
     expect(await totals(scene)).toEqual({ hourly: [1], daily: [2] });
   });
 
-  it('after a crash between storing an hourly digest and its turn, the daily digest does not repeat its items [digests.exactly-once]', async () => {
+  it('the daily digest does not repeat the items of an hourly digest whose turn was lost in a crash [digests.exactly-once]', async () => {
     const scene = await fixture.scene('hourly');
     await scene.publish(scene.event('one'));
     await stored(scene);
@@ -87,11 +87,11 @@ describe('if the digest mode of a channel changes from `hourly` to `daily`', () 
   });
 });
 
-describe('if the digest mode of a channel changes to `instant`', () => {
+describe('when a channel changes to the mode `instant`', () => {
   const turns = (scene: DigestScene) =>
     fixture.database.query('SELECT mode FROM digest_turns WHERE keyword_id = $1', [scene.keywordId]);
 
-  it('the mentions that wait are sent in one last digest, without later mentions [digests.exactly-once]', async () => {
+  it('one last digest contains the waiting mentions, and no later mentions [digests.exactly-once]', async () => {
     const scene = await fixture.scene('hourly');
     await scene.publish(scene.event('one'), scene.event('two'));
     await stored(scene, 2);
@@ -109,7 +109,7 @@ describe('if the digest mode of a channel changes to `instant`', () => {
     expect(await turns(scene)).toEqual([{ mode: 'daily' }]);
   });
 
-  it('while an hourly digest is claimed, the digest contains what waited at the change', async () => {
+  it('an hourly digest that is already claimed contains the mentions that waited at the change', async () => {
     const scene = await fixture.scene('hourly');
     await scene.publish(scene.event('one'));
     const replica = replicaWith((assemble) => async (due, now) => {
@@ -122,7 +122,7 @@ describe('if the digest mode of a channel changes to `instant`', () => {
     expect(await turns(scene)).toEqual([]);
   });
 
-  it('the last digest contains a mention that is found before the change and stored after it', async () => {
+  it('the last digest contains a mention that was found before the change but stored after it', async () => {
     const scene = await fixture.scene('hourly');
     const event = scene.event('late');
     await scene.publish(event);
@@ -142,7 +142,7 @@ describe('if the digest mode of a channel changes to `instant`', () => {
     expect(await totals(scene)).toEqual({ hourly: [1], daily: [] });
   });
 
-  it('and then to a digest mode again, the digests continue', async () => {
+  it('the digests continue when the channel gets a digest mode again', async () => {
     const scene = await fixture.scene('hourly');
     await scene.publish(scene.event('one'));
     await scene.send('instant');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beginningOf } from './beginning-of.js';
 
 describe('the beginning of a text', () => {
-  it('is the longest one that has whole characters and at most the given length', () => {
+  it('is as long as possible within the given length, and never ends with a part of an emoji', () => {
     const characters = fc.array(fc.constantFrom('a', 'é', '😀', '👩‍👩‍👧‍👦', '🇩🇪', '中'), { maxLength: 20 });
     fc.assert(
       fc.property(characters, fc.integer({ min: 11, max: 60 }), (all, max) => {

@@ -15,7 +15,7 @@ describe('the time at which an item is counted', () => {
     expect(at('2027-01-05T08:00:00.000Z')).toBe(check.finishedAt);
   });
 
-  it('is the end of the check for an item without a date, but is unknown if the check had a gap, or if its window has no start or is longer than two hours [alerts.own-time]', () => {
+  it('is the end of the check for an undated item, but unknown if the check had a gap or a long window [alerts.own-time]', () => {
     expect(at()).toBe(check.finishedAt);
     expect(at(undefined, { gap: true })).toBe('');
     expect(at(undefined, { windowFrom: '2026-01-05T01:00:00.000Z' })).toBe('');

@@ -25,19 +25,19 @@ describe('the period that a check covers', () => {
     return covered && [(covered.from - START) / 60_000, (covered.to - START) / 60_000];
   };
 
-  it('is the window of the check, or begins at the oldest item inside the window if there was a gap; a failed check covers nothing [alerts.blind]', () => {
+  it('is the window of the check, begins at the oldest item after a gap, and is empty if the check failed [alerts.blind]', () => {
     expect(period({})).toEqual([0, 60]);
     expect(period({ gap: true })).toEqual([30, 60]);
     expect(period({ failure: { kind: 'timeout' } })).toBeUndefined();
   });
 
-  it('begins at the oldest item of a first check, but is empty if the check did not store all items, or if the lists of its source do not show how far back they go, for example in RSS [alerts.first-scan]', () => {
+  it('begins at the oldest item of a first check, but is empty for RSS or if not all items were stored [alerts.first-scan]', () => {
     expect(period({ baseline: true, windowFrom: '' })).toEqual([-90, 60]);
     expect(period({ baseline: true, windowFrom: '', rememberedItemIds: ['c'] })).toEqual([60, 60]);
     expect(period({ baseline: true, windowFrom: '', source: 'rss' })).toEqual([60, 60]);
   });
 
-  it('begins where the items of every kind and term are known, because each can have its own list [alerts.first-scan, alerts.blind]', () => {
+  it('begins where the items of every kind and every term are known [alerts.first-scan, alerts.blind]', () => {
     const item = (kind: string, minutes: number, ...terms: string[]) => ({
       item: { itemId: `${kind} ${minutes}`, kind, publishedAt: at(minutes) },
       matches: terms.map((term) => ({ term, field: 'text' })),

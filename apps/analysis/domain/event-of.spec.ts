@@ -64,7 +64,7 @@ describe('the event of an item', () => {
     expect(eventsOf(true, false)).toMatchObject({ push: false, backfilled: true });
   });
 
-  it('has the match mode that the check used, or the mode of the watch if an old check contains no mode', () => {
+  it('has the match mode of its check, or of its watch if an old check contains no mode', () => {
     expect(eventOf(checkOf(), matched, treatment).matchMode).toBe('word');
     expect(eventOf(checkOf({ matchMode: '' }), matched, treatment).matchMode).toBe('platform');
   });
@@ -89,7 +89,7 @@ describe('the envelope of an item that was read', () => {
     });
   });
 
-  it('has no `analysis` if neither sentiment nor intent was read [readings.absent]', () => {
+  it('has no `analysis` if sentiment and intent were not read [readings.absent]', () => {
     expect(envelopeOf({ relevance: 80, lang: 'en' })).not.toHaveProperty('analysis');
     expect(envelopeOf()).not.toHaveProperty('analysis');
   });
@@ -122,7 +122,7 @@ describe('the charges of an event', () => {
     ['completed', 2],
     ['failed', 0],
     ['timeout', 0],
-  ] as const)('for an agent step with the status %s are %d credits', (status, credits) => {
+  ] as const)('contain, for an agent step with the status %s, %d credits', (status, credits) => {
     const draft = eventOf(checkOf(), matched, treatment, create(ItemReadingSchema));
     const ai = { status, output: null, model: null, version: null };
     const { charges, envelope } = finishedEvent(draft, { ai, records: [] });
@@ -143,7 +143,7 @@ describe('the reason why an item is dropped after its reading', () => {
     [['en', 'fr'], '', undefined],
     [[], 'xx', undefined],
   ])(
-    'depends on the languages of the keyword: for %j and an item in %j it is %s',
+    'depends on the languages of the keyword: with %j and an item in %j, the reason is %s',
     (languages, lang, reason) => {
       expect(dropped(languages, undefined, lang, 100)).toBe(reason);
     },
@@ -156,7 +156,7 @@ describe('the reason why an item is dropped after its reading', () => {
     expect(dropped([], undefined, 'en', 0)).toBeUndefined();
   });
 
-  it('is the language of the item if both the language and the relevance would drop the item', () => {
+  it('is the language of the item if its relevance is too low as well', () => {
     expect(dropped(['en'], 50, 'de', 10)).toBe('language');
   });
 });

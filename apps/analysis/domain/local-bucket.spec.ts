@@ -25,11 +25,11 @@ describe('the key of a bucket', () => {
     expect(bucketKey('iPhone 15')).not.toBe(bucketKey('iPhone 16'));
   });
 
-  it('contains no half of a character if the name is longer than the key', () => {
+  it('does not end with half a character if the name is longer than the key', () => {
     expect(bucketKey(`${'a'.repeat(79)}𠀋`)).toBe('a'.repeat(79));
   });
 
-  it('does not change when it is computed again from the key itself', () => {
+  it('is the same if the key itself is used as the name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (name) =>
         expect(bucketKey(bucketKey(name))).toBe(bucketKey(name)),
@@ -93,7 +93,7 @@ describe('the preset', () => {
     ).toBeUndefined();
   });
 
-  it('`duplicates` cuts a long label between whole characters', () => {
+  it('`duplicates` never cuts a long label inside an emoji', () => {
     const story = { storyId: 's', isRepeated: true };
     const found = localBucket('duplicates', input(`${'a'.repeat(75)}👩‍👩‍👧‍👦 more`, { story }));
     expect(found?.label).toBe('a'.repeat(75));

@@ -110,7 +110,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('gives events with language, relevance and story, without an analysis and without charges, if its keyword reads no sentiment [readings.enabled]', async () => {
+  it('gives events with language, relevance and story, but without analysis and charges, if its keyword reads no sentiment [readings.enabled]', async () => {
     const scene = await fixture.scene({ sentimentEnabled: false });
     const { handle, asked } = fixture.handler(() => ({ lang: 'en', relevance: 80, reason: 'the company' }));
     await handle(scene.check({ title: 'acme opens a second office in Berlin' }));
@@ -129,7 +129,7 @@ describe('a check', () => {
     expect((await scene.events())[0]).toMatchObject({ dropped: { reason: 'muted' }, charges: [] });
   });
 
-  it('analyses only as many items as the credits of the account cover; the other items get a relevance, which is free [readings.credits]', async () => {
+  it('analyses only as many items as the credits of the account cover; the other items get only a free relevance [readings.credits]', async () => {
     const scene = await fixture.scene({}, 1);
     await fixture.handler().handle(scene.check({ text: 'one' }, { text: 'two' }));
     const events = await scene.events();
@@ -140,7 +140,7 @@ describe('a check', () => {
     expect(events.every(({ relevance }) => relevance === 80)).toBe(true);
   });
 
-  it('that can ask a language model reserves the maximum cost of the readings of each item that the credits cover, and no other work can spend these credits [readings.credits]', async () => {
+  it('reserves the maximum cost of its readings by a language model, so that no other work spends these credits [readings.credits]', async () => {
     const scene = await fixture.scene({ aiEnabled: true, aiPreset: 'product-model' }, 5);
     const check = scene.check({ text: 'acme one' }, { text: 'acme two' }, { text: 'acme three' });
     const { handle } = fixture.handler(() => POSITIVE, {});
@@ -253,7 +253,7 @@ describe('a check', () => {
     });
   });
 
-  it('stores a question instead of an event that waits for a language model, and asks only once', async () => {
+  it('stores only one question to the language model instead of an event, even if the check is delivered again', async () => {
     const scene = await fixture.scene();
     const check = scene.check({ text: 'acme is great' });
     const { handle } = fixture.handler(undefined, {});
@@ -293,7 +293,7 @@ describe('a check', () => {
     expect(await scene.events()).toEqual([]);
   });
 
-  it('gives events with failed agent steps instead of questions that do not fit into a message', async () => {
+  it('gives an event with a failed agent step if the question to the model is too large for a message', async () => {
     const scene = await fixture.scene();
     const values = Array.from({ length: 12 }, (_, n) => `${n}`.repeat(90_000));
     const step = { instruction: 'Which?', schema: { one: { type: 'enum', values } } };
@@ -307,7 +307,7 @@ describe('a check', () => {
     expect(event?.charges.map(({ operation }) => operation)).toEqual(['analysis']);
   });
 
-  it('gives no events, and its items are not read, if its watch was purged', async () => {
+  it('gives no events and reads no items if its watch was purged', async () => {
     const { handle, asked } = fixture.handler();
     const scene = new CheckScene(fixture);
     expect(await handle(scene.check({ text: 'acme' }))).toEqual([{ kind: 'done' }]);

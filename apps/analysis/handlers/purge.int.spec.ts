@@ -48,7 +48,7 @@ function clientThatFirst(does: () => Promise<void>, query: string): ClickHouseCl
   });
 }
 
-it('a purge keeps the market statistics that the check of another keyword counts meanwhile [keywords.purge]', async () => {
+it('a purge keeps the market statistics that a check of another keyword adds during the purge [keywords.purge]', async () => {
   const [purged, other] = [newId(), newId()];
   await observe(observation(purged, 'brand of the purged keyword', 'search of the purged keyword'));
   const clickhouse = clientThatFirst(

@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 describe('a semantic question', () => {
-  it('is answered with its cost if Postgres cannot be reached after its fact is stored, and is charged only once if it is repeated', async () => {
+  it('is answered even if Postgres fails after its fact is stored, and is charged only once', async () => {
     const { database } = spec;
     const store = new EventStore(bus);
     const handler = new QuestionsHandler(database, new WorkCharges(database, store, log), embedder, log);
@@ -55,7 +55,7 @@ describe('a semantic question', () => {
     expect(new Set(stored.map(({ data }) => fromBinary(LookupSchema, data).lookupId)).size).toBe(1);
   });
 
-  it('keeps its credits if an identical question fails while it runs, so that no other question uses them', async () => {
+  it('keeps its reserved credits while it runs, even if an identical question fails', async () => {
     const { database } = spec;
     const handler = new QuestionsHandler(
       database,

@@ -61,7 +61,7 @@ async function stored(): Promise<{ items: number; counted: number }> {
 }
 
 describe('the items of digests and the counts of alerts', () => {
-  it('contain the events that one replica gets after another replica has applied later events of the watch', async () => {
+  it('contain all events of a watch, even if two replicas apply the events in another order', async () => {
     const [first, second, third, fourth] = [1, 2, 3, 4].map((seq) => message(seq)) as [
       JsMsg,
       JsMsg,
@@ -73,14 +73,14 @@ describe('the items of digests and the counts of alerts', () => {
     expect(await stored()).toEqual({ items: 4, counted: 4 });
   });
 
-  it('contain an event that is delivered again only once', async () => {
+  it('contain an event only once if it is delivered again', async () => {
     const messages = [1, 2, 3].map((seq) => message(seq));
     await apply(...messages);
     await apply(...messages);
     expect(await stored()).toEqual({ items: 3, counted: 3 });
   });
 
-  it('do not count an event twice if the whole stream is read again after its id was deleted', async () => {
+  it('count an old event only once, even after its id was deleted and the stream is read again', async () => {
     const old = message(1, { ageDays: 9 });
     await apply(old);
     await spec.database.query('DELETE FROM counted_mentions');
@@ -88,7 +88,7 @@ describe('the items of digests and the counts of alerts', () => {
     expect((await stored()).counted).toBe(2);
   });
 
-  it('contain an item whose text has the six characters of an escaped U+0000, and do not stop at an item with U+0000', async () => {
+  it('contain items whose text has the character U+0000 or the six characters of its escaped form', async () => {
     await apply(
       message(1, { text: 'ERROR: \\u0000 cannot be converted' }),
       message(2, { text: 'a\0b \\u0000n' }),

@@ -36,13 +36,13 @@ describe('without a language model', () => {
     expect(paid[0].size + paid[1].size).toBe(3);
   });
 
-  it('a replica that reads the same items again can pay for them again [readings.credits]', async () => {
+  it('a second read of the same items, by another replica, is paid from the same credits [readings.credits]', async () => {
     const { accountId } = await fixture.scene({}, 2);
     for (const spending of [spendingOfReplica(), spendingOfReplica()])
       expect((await affordable(fixture.database, items(accountId, ...ids(5, 6)), spending)).size).toBe(2);
   });
 
-  it('the spending of a replica counts also if it was not reserved, and only spending of accounts with few credits is reserved [readings.credits]', async () => {
+  it('spending is reserved only if an account has few credits, but unreserved spending counts too [readings.credits]', async () => {
     const { accountId } = await fixture.scene({}, 10_002);
     const spending = spendingOfReplica();
     const reserved = async () => (await balanceOf(fixture.database, accountId))?.reserved;

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => spec?.drop());
 
-describe('the lane of the language model, which all replicas share', () => {
+describe('the shared lane of the language model', () => {
   const open: LlmLane[] = [];
   /** How far the clock of the replicas is ahead of Postgres. */
   let aheadMs = 0;
@@ -86,7 +86,7 @@ describe('the lane of the language model, which all replicas share', () => {
     },
   );
 
-  it('tests a model that is down with only one request at a time from all replicas together, until a request succeeds', async () => {
+  it('tests a model that is down with only one request at a time from all replicas together', async () => {
     const [first, second] = await replicas();
     for (const lane of [first, second, first, second, first]) await failing(lane, 0);
     expect([first.isDown, second.isDown, await second.isStillDown()]).toEqual([true, false, false]);
@@ -121,7 +121,7 @@ describe('the lane of the language model, which all replicas share', () => {
     expect(await lane.run(inMs(5_000), () => Promise.resolve('answer'))).toBe('answer');
   });
 
-  describe('while all its slots are in use', () => {
+  describe('while all slots are in use', () => {
     const limits = { maxConcurrent: () => 1, requestsPerMinute: 60_000, burst: 100 };
     const [held, patient, later] = [newId(), newId(), newId()];
     let shared: SharedLlmTurns;
@@ -144,7 +144,7 @@ describe('the lane of the language model, which all replicas share', () => {
       await database.query('UPDATE llm_lane SET next_turn = NULL');
     });
 
-    it('keeps the next slot for the first request that asks after a wait of one second, even if another request asks again with a longer wait', async () => {
+    it('keeps the next slot for the first request that has waited one second', async () => {
       await next('infinity');
       await shared.end(held, undefined);
       expect([await begins(later, 0), await begins(later, 5_000), await begins(patient, 1_200)]).toEqual([
@@ -156,7 +156,7 @@ describe('the lane of the language model, which all replicas share', () => {
       expect(await begins(later, 0)).toBe(true);
     });
 
-    it('gives the next slot to another request if the request for which the slot is kept does not ask again in time', async () => {
+    it('gives the kept slot to another request if the first request does not ask again in time', async () => {
       await next('epoch');
       await shared.end(held, undefined);
       expect(await begins(later, 0)).toBe(true);

@@ -43,7 +43,7 @@ describe('the stories of an account', () => {
     }) as Readable;
   const storyOf = async (item: Readable) => (await stories().of([item])).get(item.eventId);
 
-  it('are the same for all keywords, but an item repeats a story only if the item’s own keyword has already found this story', async () => {
+  it('are the same for all keywords, but an item repeats a story only if its own keyword has found the story before', async () => {
     const first = await storyOf(link(acme, 'launch'));
     expect(first?.isRepeated).toBe(false);
     const storyId = first?.storyId;

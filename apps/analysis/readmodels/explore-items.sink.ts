@@ -81,8 +81,8 @@ function exploredItems(data: Uint8Array): ExploredItem[] {
     if (event.case !== 'itemsFound') return [];
     const { source, items, requestedAt } = event.value;
     return items.flatMap((item) => {
-      // The id and the time of a row do not depend on the attempt. So an item that is found again after a crash has
-      // only one row.
+      // After a crash, an Explore can find the same item a second time. The second row has the same id and the same time,
+      // so only one row remains.
       const found = create(EventSchema, {
         eventId: derivedId('explored', exploreId, source, item.itemId),
         accountId,

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => stores?.drop());
 
-it('ClickHouse reads the same bfloat16 values from the numbers of a vector', async () => {
+it('ClickHouse stores exactly the bfloat16 values of a vector', async () => {
   const clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
   await clickhouse.command({
     query: 'CREATE TABLE vectors (v Array(BFloat16)) ENGINE = MergeTree ORDER BY tuple()',

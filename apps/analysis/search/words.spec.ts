@@ -8,7 +8,7 @@ describe('the words by which a search finds a text', () => {
     ['Stories of buses and glass', ['story', 'buse', 'glass']],
     ['ＬＡＭＰ 灯泡好', ['lamp', '灯泡', '泡好']],
     ['', []],
-  ])('of "%s" are lower case, singular, without duplicates and without stop words', (text, words) => {
+  ])('are taken from "%s" in lower case and singular, without duplicates and stop words', (text, words) => {
     expect([...searchTerms(text)]).toEqual(words);
   });
 
