@@ -131,7 +131,7 @@ describe('a ledger over time', () => {
     return [ledger().periodStart, ledger().periodEnd].map((at) => at.slice(0, 10));
   };
 
-  it('begins each period on the day of the month on which it was opened, or on the last day of a shorter month', () => {
+  it('begins each period on the day of the month of its opening, or on the last day of a shorter month', () => {
     expect(month('2026-02-28T11:59:59.999Z')).toEqual(['2026-01-31', '2026-02-28']);
     expect(month('2026-02-28T12:00:00.000Z')).toEqual(['2026-02-28', '2026-03-31']);
     expect(month('2026-03-31T12:00:00.000Z')).toEqual(['2026-03-31', '2026-04-30']);

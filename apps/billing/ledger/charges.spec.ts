@@ -49,11 +49,11 @@ describe('the charge of a check', () => {
     });
   });
 
-  it('has a separate operation for a first check whose price depends on the returned items', () => {
+  it('has the operation `first_scan` for a first check whose price depends on the returned items', () => {
     expect(check({ firstScan: true }).causes).toMatchObject([{ operation: 'first_scan' }]);
   });
 
-  it('can be contained in any part of a large check', () => {
+  it('can be in any part of a check that is split into several messages', () => {
     for (const part of [1, 2, 3])
       expect(check({ part, parts: 3 }).causes).toMatchObject([{ costCredits: 21 }]);
   });

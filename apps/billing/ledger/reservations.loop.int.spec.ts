@@ -98,7 +98,7 @@ it.each([
   ['while a fact of a stream cannot be charged', 4],
   ['while a stream cannot be read', 'an error'],
 ] as const)(
-  '%s, only the reservations of this stream and those without a stream are kept',
+  '%s, the loop keeps only the reservations of this stream and those without a stream',
   async (_, state) => {
     // Separate from `billing`, whose service also runs this loop.
     const spec = await openSpecDatabase();
