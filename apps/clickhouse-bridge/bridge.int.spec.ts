@@ -103,7 +103,7 @@ describe('separate requests', () => {
     await expect(rows('SELECT {secret:String} AS v')).rejects.toMatchObject({ code: '456' });
   });
 
-  it('share no part of a failed result', async () => {
+  it('get no rows of an earlier request that failed', async () => {
     const failing =
       'SELECT number, throwIf(number = 60000) FROM numbers(100000) SETTINGS max_threads = 1, max_block_size = 1000';
     for (let i = 0; i < 20; i++) {
@@ -164,7 +164,7 @@ describe('errors', () => {
     ).rejects.toMatchObject({ code: '159' });
   });
 
-  it('name the disk if the rows of an insert can be neither written nor removed', async () => {
+  it('state that the rows of an insert cannot be written to the disk', async () => {
     const inbox = join(directory, 'inbox');
     rmSync(inbox, { recursive: true });
     writeFileSync(inbox, 'a file instead of the directory');
@@ -186,7 +186,7 @@ describe('errors', () => {
 });
 
 describe('a large result', () => {
-  it('is complete in a format that can be sent in pieces, and in a format that cannot', async () => {
+  it('is sent in pieces as JSONEachRow and as a whole as JSON, with every row', async () => {
     // The rows take more than 16 MiB of the engine's memory. A constant text would be stored only once.
     const query = `SELECT number, rightPad(toString(number), 200, 'x') AS s FROM numbers(100000)`;
     const pieces = await client.query({ query, format: 'JSONEachRow' });

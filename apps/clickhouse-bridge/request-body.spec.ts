@@ -19,7 +19,7 @@ describe('rows that cannot be written to a file', () => {
     });
   });
 
-  it('are reported as a fault of a file if the file cannot be opened, without the name of the file', async () => {
+  it('cause an error that does not name the file if the file cannot be opened', async () => {
     await expect(writeRows(directory, '1')).rejects.toMatchObject({
       code: 75,
       type: 'CANNOT_WRITE_TO_FILE_DESCRIPTOR',

@@ -97,7 +97,7 @@ describe('an insert', () => {
     });
   });
 
-  it('from a select is treated as a command', () => {
+  it('is treated as a command if its rows come from a select', () => {
     expect(parseStatement('insert into t select * from u').kind).toBe('command');
   });
 });
