@@ -32,7 +32,7 @@ afterAll(async () => {
 endpointTasks(() => ({ delivery, receiver }));
 
 describe('a delivery', () => {
-  it('sends the stored bytes only once, signed when they are sent, and records the attempt [limits.signature]', async () => {
+  it('sends the stored bytes only once, with a signature made at that moment, and records the attempt [limits.signature]', async () => {
     const watchId = await delivery.watch(`${receiver.url}/well`);
     const { eventId, bytes } = await delivery.event(watchId);
     const [request] = await receivedRequests(receiver, '/well', 1);
@@ -64,7 +64,7 @@ describe('a delivery', () => {
     expect(requests.map(({ headers }) => headers['webhook-id'])).toEqual([eventId]);
   });
 
-  it('is made only for events that a rule sends if the webhookMode is rules, even if these events are not pushed [rules.webhook]', async () => {
+  it('is made only for events that a rule sends, pushed or not, if the webhookMode is rules [rules.webhook]', async () => {
     const watchId = await delivery.watch(`${receiver.url}/ruled`, 'rules');
     await delivery.event(watchId);
     const { eventId: sent } = await delivery.event(watchId, true, true);

@@ -78,7 +78,7 @@ it('an endpoint that answers 410 is disabled immediately, gets at most one reque
   expect(await countOf(deadlocks)).toBe(0);
 });
 
-it('all deliveries that wait for an endpoint that answers 410 are given up, in parts', async () => {
+it('all deliveries that wait for an endpoint that answers 410 are given up, at most 1,000 at a time', async () => {
   const service = await delivery.start();
   receiver.answers.set('/many', { status: 500 });
   const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/many`));

@@ -36,11 +36,11 @@ async function waitingAt(path: string): Promise<string> {
   return eventId;
 }
 
-describe('if a process crashes after it has recorded the attempt at a waiting delivery, and before it has updated the row', () => {
+describe('a waiting delivery whose attempt was recorded just before a crash', () => {
   it.each([
-    ['is not sent again after a success', true, 1],
-    ['is sent again after a failure', false, 2],
-  ])('the delivery %s', async (_, delivered, count) => {
+    ['is not sent again if the attempt was successful', true, 1],
+    ['is sent again if the attempt failed', false, 2],
+  ])('%s', async (_, delivered, count) => {
     const path = `/${delivered ? 'success' : 'failure'}`;
     const eventId = await waitingAt(path);
     const claimed = await claimPending(delivery.database, LIMITS);
@@ -59,7 +59,7 @@ describe('if a process crashes after it has recorded the attempt at a waiting de
   });
 });
 
-it('a claim shows since when a delivery has been claimed without a result', async () => {
+it('the claim of a delivery contains the time of the first earlier claim that brought no result', async () => {
   const { database } = delivery;
   await waitingAt('/claimed');
   const claimedSince = async () => {

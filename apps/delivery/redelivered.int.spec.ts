@@ -44,7 +44,7 @@ async function sendAgain(watchId: string): Promise<void> {
 const requests = (path: string) => receiver.received.filter((one) => one.path === path).length;
 
 describe('an event that is delivered again', () => {
-  it('is sent once after a failed attempt that is already recorded, when the next attempt is due', async () => {
+  it('is sent once more, when the next attempt is due, if its failed attempt is recorded', async () => {
     receiver.answers.set('/failed', { status: 500 });
     const watchId = await delivery.watch(`${receiver.url}/failed`);
     const service = await delivery.start();

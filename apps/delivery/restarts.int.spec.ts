@@ -173,7 +173,7 @@ describe('waiting deliveries', () => {
     expect((await part({ byMail: true })).map(({ endpoint }) => endpoint)).toEqual(['channel:mail']);
   });
 
-  it('are not claimed before they are due or while another process has claimed them, and can be claimed immediately after they were given back', async () => {
+  it('are claimed only when due, by one process at a time, and can be claimed immediately after they were given back', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     await wait('http://one.example.org/', 1);
     await delivery.database.query(`UPDATE pending_deliveries SET due_at = now() + interval '1 minute'`);
@@ -205,7 +205,7 @@ describe('waiting deliveries', () => {
     expect(await claimPending(delivery.database, LIMITS)).toHaveLength(2);
   });
 
-  it('are late from their creation if no attempt was made, otherwise from their due time, and never while their endpoint has asked the sender to wait', async () => {
+  it('count as late from their creation if no attempt was made, otherwise from their due time', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     expect(await waitingTimes(delivery.database)).toEqual({ oldest: null, late: null });
     await wait('http://late.example.org/', 1);
@@ -230,7 +230,7 @@ describe('waiting deliveries', () => {
     expect((await waitingTimes(delivery.database)).late).toBeNull();
   });
 
-  it('delay later messages of their channel if they wait for their first attempt, but not after a failed attempt', async () => {
+  it('delay later messages of their channel until their first attempt, but not after a failed attempt', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     await wait('channel:busy', 3, 'slack');
     const address = { accountId: delivery.accountId, endpoint: 'channel:busy' };

@@ -30,7 +30,7 @@ const refuseToStore = () =>
   jest.spyOn(EventStore.prototype, 'publishAll').mockRejectedValue(new Outage('NATS', 'test'));
 
 describe('while NATS cannot store attempts', () => {
-  it('waiting deliveries are sent once, and their attempts are recorded after the outage, even if the claims have ended', async () => {
+  it('waiting deliveries are sent once and recorded after the outage, even if their claims have ended', async () => {
     receiver.answers.set('/waiting', { status: 500 });
     const watchId = await delivery.watch(`${receiver.url}/waiting`);
     const service = await delivery.start();

@@ -72,7 +72,7 @@ describe('the messages of ATTEMPTS', () => {
     );
   });
 
-  it('name the creation of the delivery, except a first attempt that is made immediately', () => {
+  it('state when the delivery was created, except for a first attempt that is made immediately', () => {
     const immediate = attempted(newId());
     const waiting: Recorded<Addressed> = {
       ...immediate,

@@ -30,7 +30,7 @@ const interrupted = (pending: boolean): AttemptResult => ({
   message: 'closed',
 });
 
-it('attempts that a shutdown interrupted are not recorded, and cause an error if one of them has no row for a retry', async () => {
+it('attempts that a shutdown interrupts are not recorded; an attempt without a row for its retry causes an error', async () => {
   // There are no stores, so every write fails.
   const recorder = new AttemptRecorder({} as Database, {} as EventStore, {} as ChannelFaults, log);
   recorder.close();

@@ -51,7 +51,7 @@ describe('the attempts of a batch', () => {
     expect(batch.close().results).toEqual([]);
   });
 
-  it('resolve or reject only their own promises if they end after the batch was closed', async () => {
+  it('settle only their own promises if they end after the batch was closed', async () => {
     const deliveries = ['a', 'b', 'c'].map(deliveryTo);
     const [first, second, third] = deliveries;
     const batch = new BatchAttempts(deliveries, queues);
@@ -65,7 +65,7 @@ describe('the attempts of a batch', () => {
     expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('can be taken after some have ended, and each is returned only once', () => {
+  it('are each returned only once, by `take` or by `close`', () => {
     const deliveries = ['a', 'b', 'c'].map(deliveryTo);
     const [first, second, third] = deliveries as [Delivery, Delivery, Delivery];
     const batch = new BatchAttempts(deliveries, queues);
@@ -78,7 +78,7 @@ describe('the attempts of a batch', () => {
     expect(underWay.map(([delivery]) => delivery)).toEqual([third]);
   });
 
-  it('are complete if one of them throws: its delivery is refused, and the others keep their results', async () => {
+  it('keep their results if one attempt throws; only the delivery of that attempt is refused', async () => {
     const deliveries = ['a', 'b'].map(deliveryTo);
     const [first, second] = deliveries as [Delivery, Delivery];
     const batch = new BatchAttempts(deliveries, queues);

@@ -116,7 +116,7 @@ describe('the queues of endpoints', () => {
     expect((await patient)?.statusCode).toBe(200);
   });
 
-  it('report deliveries as late if the request of each has run for 50 ms, or waits for a request that has run for 50 ms', () => {
+  it('report deliveries as late if the request of each, or the request before it, has run for 50 ms', () => {
     const [first, second, third] = many(3) as [Delivery, Delivery, Delivery];
     for (const delivery of [first, second, third]) queues.submit(delivery, () => undefined);
     jest.advanceTimersByTime(49);
@@ -128,7 +128,7 @@ describe('the queues of endpoints', () => {
     expect(queues.areLate([first, quick])).toBe(false);
   });
 
-  it('do not report deliveries as late if they only wait for the common limit', () => {
+  it('do not report deliveries as late that only wait for the common limit of all endpoints', () => {
     queues = new EndpointQueues(receiver.send, 2, 2);
     for (const delivery of many(2)) queues.submit(delivery, () => undefined);
     const waiting = deliveryTo('two');
@@ -137,7 +137,7 @@ describe('the queues of endpoints', () => {
     expect(queues.areLate([waiting])).toBe(false);
   });
 
-  it('are removed from memory when their requests have ended or are cancelled; the queue of an endpoint that hangs stays until a response', () => {
+  it('are removed from memory when no request is left, but the queue of a hanging endpoint stays until a response', () => {
     jest.useFakeTimers(fakeOnly('Date', 'setInterval', 'clearInterval'));
     queues = new EndpointQueues(receiver.send, 2, 101);
     const inMemory = () => [...queues['queues'].keys()];
@@ -163,7 +163,7 @@ describe('the queues of endpoints', () => {
     expect(inMemory()).toEqual([]);
   });
 
-  it('of an endpoint that hung are forgotten after 15 minutes without a request', () => {
+  it('are removed from memory after 15 minutes without a request if their endpoint hung', () => {
     jest.useFakeTimers(fakeOnly('Date', 'setInterval', 'clearInterval'));
     queues = new EndpointQueues(receiver.send, 2, 101);
     const inMemory = () => [...queues['queues'].keys()];

@@ -31,7 +31,7 @@ const standardOf = (secret: string, ...parts: (string | Uint8Array)[]) => {
 };
 
 describe('the signature of a delivery', () => {
-  it('equals the signature that openssl computes, in both headers', () => {
+  it('equals the signature that openssl computes, in `X-Signature` and in `webhook-signature`', () => {
     const headers = signed([SECRET], 'msg_p5jXN8AQM9LWM0D4loKWxJek', BODY, 1614265330);
     expect(headers['webhook-id']).toBe('msg_p5jXN8AQM9LWM0D4loKWxJek');
     expect(headers['webhook-timestamp']).toBe('1614265330');
@@ -55,7 +55,7 @@ describe('the signature of a delivery', () => {
     );
   });
 
-  it('has a legacy form, the plain hex HMAC of the body with the current secret; the header `webhook-signature` does not change', () => {
+  it('has a legacy form in `X-Signature`: the plain hex HMAC of the body with the current secret', () => {
     const secrets = [newSigningSecret(), newSigningSecret()];
     const legacy = signed(secrets, 'e', BODY, 1614265330, true);
     expect(legacy['x-signature']).toBe(hexOf(secrets[0] ?? '', BODY));
@@ -87,7 +87,7 @@ describe('the receiver that docs/api.md shows', () => {
   const [present, previous] = [newSigningSecret(), newSigningSecret()];
   const header = (secrets: string[], t = now) => signed(secrets, 'e1', BODY, t)['x-signature'];
 
-  it('accepts a delivery that is signed with the receiver’s secret, even if the delivery also has the signature of another secret during a rotation', () => {
+  it('accepts a delivery with the signature of the receiver’s secret, even beside the signature of another secret', () => {
     expect(verify(present, header([present]), BODY.toString())).toBe(true);
     for (const secret of [present, previous])
       expect(verify(secret, header([present, previous]), BODY.toString())).toBe(true);

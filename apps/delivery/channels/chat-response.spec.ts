@@ -36,7 +36,7 @@ describe('the wait that a chat service states', () => {
     expect(wait(telegramResult, status, telegram, { 'retry-after': '60' })).toBeUndefined();
   });
 
-  it('is at least a second and at most a day, and is absent if the body states no number or a negative number', () => {
+  it('is between a second and a day, and is absent if the body states no number or a negative number', () => {
     expect(wait(discordResult, 500, { retry_after: 1e9 })).toBe(86_400_000);
     for (const retryAfter of [0, 1e-9])
       expect(wait(discordResult, 429, { retry_after: retryAfter })).toBe(1000);
@@ -47,7 +47,7 @@ describe('the wait that a chat service states', () => {
   });
 
   it.each([slackResult, teamsResult, discordResult, telegramResult])(
-    'is read from the header of a 429, a 503 and a success; if a 429 has no header, the wait is 30 s',
+    'is read from the header of a 429, a 503 or a success, and is 30 s after a 429 without the header',
     (read) => {
       const header = { 'retry-after': '3' };
       expect([429, 503, 200, 500].map((status) => wait(read, status, '{}', header))).toEqual([

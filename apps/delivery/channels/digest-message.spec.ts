@@ -14,7 +14,7 @@ const digestOf = (...items: DigestItem[]): Digest => ({
   groups: [{ bucket: null, stories: items.map((one) => ({ storyId: null, items: [one] })) }],
 });
 
-it('a digest says what happened to an item that is not new; items that an earlier version stored have no such words', () => {
+it('a digest says what happened to an item that is not new, unless an earlier version stored the item', () => {
   const none = { price: null, previousPrice: null, currency: null, brand: null };
   const price = { price: 15, previousPrice: 20, currency: 'EUR', brand: null };
   const message = digestMessage(

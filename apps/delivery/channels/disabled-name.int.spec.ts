@@ -32,7 +32,7 @@ async function channel(name: string): Promise<string> {
   return channelId;
 }
 
-it('the message about a disabled channel gets its name, at the first attempt and at later ones', async () => {
+it('the message about a disabled channel contains the name of that channel at the first and at later attempts', async () => {
   const { database, store, accountId } = delivery;
   const [channelId, disabledId] = [await channel('team'), await channel('old team')];
   const keywordId = newId();

@@ -27,11 +27,11 @@ describe('the message of an event', () => {
     ['answer.changed', { answer: { ...answer, brand: null } }, 'answer changed · perplexity'],
     ['term.cited', { answer }, 'cites Acme · perplexity'],
     ['term.uncited', { answer }, 'no longer cites Acme · perplexity'],
-  ])('of the type %s says what happened', (type, event, meta) => {
+  ])('says what happened if the event has the type %s', (type, event, meta) => {
     expect(metaOf({ type, ...event })).toBe(meta);
   });
 
-  it('about an answer of an AI engine shows the question, the answer and the engine', () => {
+  it('shows the question, the answer and the engine if an AI engine answered', () => {
     const [entry] = messageOf({ type: 'term.cited', answer }).sections[0]?.entries ?? [];
     expect(entry).toMatchObject({ title: 'Which desk lamp?', text: 'Buy Acme.' });
     expect(entry?.meta).toContain('perplexity');
@@ -55,7 +55,7 @@ describe('the message of an event', () => {
     }
   });
 
-  it('about a disabled channel contains its name and id; about a disabled webhook, its address without query and password', () => {
+  it('contains the name and id of a disabled channel, or the address of a disabled webhook without query and password', () => {
     const disabled = (data: object, name?: string) =>
       messageOf({ type: 'channel.disabled', data: { reason: 'gone', ...data } }, name).sections[0]?.lines;
     const id = '0190f3a0-0000-7000-8000-000000000001';

@@ -29,7 +29,7 @@ describe('the channels that get an event immediately', () => {
     expect(of({ push: false, notifyChannelIds: ['later'] })).toEqual(['later']);
   });
 
-  it('get an event of the keyword itself only if the keyword subscribes to the event, or if a rule or an alert sends the event', () => {
+  it('get an event of the keyword itself only if the keyword, a rule or an alert asks for the event', () => {
     expect([of({ type: 'keyword.paused' }), of({ type: 'keyword.paused' }, ['keyword.paused'])]).toEqual([
       [],
       ['now'],
@@ -37,7 +37,7 @@ describe('the channels that get an event immediately', () => {
     expect(of({ type: 'keyword.alert_fired', notifyKeywordChannels: true })).toEqual(['now', 'later']);
   });
 
-  it('are, for an event `channel.disabled`, all channels of the keyword except the disabled channel [channels.disabled-told]', () => {
+  it('are all channels of the keyword except the disabled one if the event is `channel.disabled` [channels.disabled-told]', () => {
     expect(of({ type: 'channel.disabled' })).toEqual(['later']);
     expect(
       of({

@@ -52,7 +52,7 @@ const assertAll = (check: (message: Message) => void) =>
   fc.assert(fc.property(messages, check), { numRuns: 150 });
 
 describe('a rendered message', () => {
-  it('for Slack has at most 50 blocks, short headers, and no text that notifies anybody', () => {
+  it('has at most 50 blocks and short headers in Slack, and notifies nobody', () => {
     assertAll((message) => {
       const { text, blocks = [] } = renderSlack(message);
       expect(blocks.length).toBeLessThanOrEqual(50);
@@ -64,7 +64,7 @@ describe('a rendered message', () => {
     });
   });
 
-  it('for Discord stays within the limits of embeds, and notifies nobody', () => {
+  it('stays within the limits of embeds in Discord, and notifies nobody', () => {
     assertAll((message) => {
       const { embeds = [], content, allowed_mentions: allowed } = renderDiscord(message);
       expect([content, allowed]).toEqual([undefined, { parse: [] }]);
@@ -75,7 +75,7 @@ describe('a rendered message', () => {
     });
   });
 
-  it('for Teams has at most 28 KB, and contains texts only in rich text blocks', () => {
+  it('has at most 28 KB in Teams, and contains texts only in rich text blocks', () => {
     assertAll((message) => {
       const rendered = renderTeams(message);
       expect(Buffer.byteLength(JSON.stringify(rendered))).toBeLessThanOrEqual(28 * 1024);
@@ -88,7 +88,7 @@ describe('a rendered message', () => {
     });
   });
 
-  it('for Telegram is well-formed HTML of at most 4096 characters', () => {
+  it('is well-formed HTML of at most 4096 characters in Telegram', () => {
     assertAll((message) => {
       const { text } = renderTelegram(message, '1');
       expect(withoutMarkup(text).length).toBeLessThanOrEqual(4096);
@@ -98,7 +98,7 @@ describe('a rendered message', () => {
     });
   });
 
-  it('for email has a subject in one line, and no markup from the texts of the message', () => {
+  it('has a subject in one line in an email, and no markup from the texts of the message', () => {
     assertAll((message) => {
       const { subject, html } = renderMail(message, []);
       expect(subject).not.toMatch(/[\r\n]/);
@@ -109,7 +109,7 @@ describe('a rendered message', () => {
 });
 
 describe('the parts of a message', () => {
-  it('are left out if they do not fit, and the message states how many', () => {
+  it('are left out if they do not fit, and the message states the number of missing parts', () => {
     const many = Array.from({ length: 50 }, (_, n) => ({
       title: `t${n}`,
       url: null,
@@ -139,7 +139,7 @@ describe('the parts of a message', () => {
       { title: 'title', url: `https://e.org/${'('.repeat(1_900)}`, text: '|'.repeat(1_000), meta: '' },
     ],
   ])(
-    'for Discord do not include the %s of the first entry if the entry is too long with it; the other entries follow',
+    'do not include the %s of the first entry in Discord if the entry would be too long; other entries follow',
     (_, first) => {
       const others = [0, 1, 2].map((n) => ({
         title: `t${n}`,
@@ -164,7 +164,7 @@ describe('the parts of a message', () => {
     },
   );
 
-  it('are cut between whole characters', () => {
+  it('are never cut inside an emoji', () => {
     expect(cut('👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 12)).toBe('👩‍👩‍👧‍👦…');
   });
 
@@ -181,7 +181,7 @@ describe('the parts of a message', () => {
     expect(oneLine('Subject\r\nBcc: eve\u0000\u202E')).toBe('Subject Bcc: eve');
   });
 
-  it('of an event are its title or its text, its author and its readings; an event without title and text is shown too', () => {
+  it('include the title or the text of an event, its author and its readings', () => {
     const item = {
       source: 'reddit',
       author: 'ada',

@@ -135,7 +135,7 @@ describe('a channel', () => {
     expect(run(slack, rename, disableWith(config(1))).events).toEqual(['disabled']);
   });
 
-  it('is not found if it was deleted or never existed, and cannot be created if the account has the maximum number of channels', () => {
+  it('is not found if it was deleted or never existed, and is refused above the maximum number of channels', () => {
     expect(() => run(mail, { kind: 'delete' }, { kind: 'enable' })).toThrow('channel not found');
     expect(() => run({ kind: 'change', name: 'x', config: undefined })).toThrow('channel not found');
     expect(() => run({ ...mail, existing: MAX_CHANNELS })).toThrow('at most 100 channels');

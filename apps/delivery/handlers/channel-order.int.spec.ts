@@ -84,7 +84,7 @@ describe('the messages that wait for a channel', () => {
     expect(await waitingInOrder()).toEqual(messages.map(({ eventId }) => eventId));
   });
 
-  it('are in the order of the stream if they were stored in the same millisecond and two replicas get them', async () => {
+  it('are in the order of the stream even if two replicas get messages that were stored in the same millisecond', async () => {
     const at = Date.now() - 10_000;
     const messages = Array.from({ length: 10 }, (_, n) => messageOf(n + 1, at));
     for (const turn of [1, 0]) await replica().handle(messages.filter((_, n) => n % 2 === turn));
@@ -109,7 +109,7 @@ describe('the messages that wait for a channel', () => {
     );
   });
 
-  it('are claimed although later messages are not due yet because the clock of NATS is ahead', async () => {
+  it('are claimed when due, even if later messages are not due because the clock of NATS is ahead', async () => {
     const now = Date.now();
     const [due, later] = [messageOf(1, now - 1000), messageOf(2, now + 5000)];
     await replica().handle([due, later]);
@@ -117,14 +117,14 @@ describe('the messages that wait for a channel', () => {
     expect(claimed.map(({ eventId }) => eventId)).toEqual([due.eventId]);
   });
 
-  it('are retried for 48 hours after delivery gets their events, not for 48 hours after the time of the events', async () => {
+  it('are retried for 48 hours after delivery gets their events, even if the events are older', async () => {
     const now = Date.now();
     await replica().handle([messageOf(1, now - 49 * 3_600_000)]);
     const [claimed] = await claimPending(delivery.database, { byMail: false, perEndpoint: 1, max: 1 });
     expect(claimed?.firstAt).toBeGreaterThanOrEqual(now);
   });
 
-  it('are before later messages even if they are handled later', async () => {
+  it('keep the order of the stream even if a replica handles the later messages first', async () => {
     const now = Date.now();
     const messages = Array.from({ length: 6 }, (_, n) => messageOf(n + 1, now - 10_000 + n));
     const one = replica();

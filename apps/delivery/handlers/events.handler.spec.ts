@@ -127,7 +127,7 @@ describe('a batch of events', () => {
     expect(callbacks.size).toBe(4);
   });
 
-  it('marks the events that it gets again: after a failure, or because the server delivers them again', async () => {
+  it('marks events that it gets a second time, after a failure or a redelivery by the server', async () => {
     const ids = [quickId(), quickId()];
     const [failed, redelivered] = ids.map(messageOf);
     isBroken = true;
@@ -139,7 +139,7 @@ describe('a batch of events', () => {
     expect(repeatedIds).toEqual(ids);
   });
 
-  it('does not deliver the events of more than 48 hours ago if its consumer is new, and marks later ones', async () => {
+  it('does not deliver events that are older than 48 hours if its consumer is new', async () => {
     const ids = [quickId(), quickId(), quickId()];
     const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
     const [old, young, waited] = ids.map(messageOf);
