@@ -57,7 +57,7 @@ describe('the command line', () => {
     expect(await rowsOf(`SELECT 1 FROM pg_tables WHERE schemaname = 'public'`)).toEqual([]);
   });
 
-  it('does not change tables that are older than itself', async () => {
+  it('does not change the tables of an older release', async () => {
     const database = await openDatabase(stores.databaseUrl, 'spec');
     await (await openInstalledDatabase(env)).destroy();
     await database.query('DELETE FROM migrations WHERE name = (SELECT max(name) FROM migrations)');

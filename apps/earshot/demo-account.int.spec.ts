@@ -64,7 +64,7 @@ it('a second start uses the account of the first start, and replaces the keyword
   });
 });
 
-it('a start creates the keywords again that were purged, with the same port and with another port', async () => {
+it('a start creates purged keywords again, with the same port and with another port', async () => {
   const purge = async ({ accountId, keywordIds }: DemoAccount, n: number) => {
     const command = { commandId: newId(), accountId, keywordId: keywordIds[n]!, purge: true };
     await new CommandClient(bus).request(COMMANDS.retireKeyword, create(RetireKeywordSchema, command));

@@ -14,7 +14,7 @@ let stores: IsolatedStores;
 beforeAll(async () => (stores = await isolateStores()));
 afterAll(() => stores?.drop());
 
-it('an installation that listens on one address only prints that address, and uses it as PUBLIC_URL', async () => {
+it('an installation with a single listen address prints that address, and uses it as PUBLIC_URL', async () => {
   const [HOST, PORT] = ['127.0.0.2', String(await freePort())];
   const installation = await startInstallation(programEnv(stores, { HOST, PORT }), () => undefined);
   try {

@@ -1,7 +1,7 @@
 import { addressOf, publicUrlOf, readInstallationSettings } from './installation.js';
 
 describe('the settings of an installation', () => {
-  it('are valid without any variable', () => {
+  it('are valid if no variable is set', () => {
     expect(readInstallationSettings({}).NATS_URL).toBe('');
   });
 

@@ -52,7 +52,7 @@ describe('a parked message', () => {
     expect([await messagesOf('CHECKS'), await listed()]).toEqual([0, []]);
   });
 
-  it('that does not exist can be neither retried nor removed', async () => {
+  it('cannot be retried or removed if it does not exist', async () => {
     for (const act of [retryParked, removeParked])
       await expect(act(bus, 999)).rejects.toThrow('There is no parked message 999');
   });

@@ -207,7 +207,7 @@ describe('the audit of a faulty account', () => {
     ]);
   });
 
-  it('compares tables that are behind the stream with the state of the stream at the position of the tables', () => {
+  it('compares tables that are behind the stream with the stream up to the same message', () => {
     const input = healthy();
     const before = healthy([cause(1), cause(2)]);
     expect(audit({ ...input, tables: before.tables })).toMatchObject({
@@ -230,7 +230,7 @@ describe('the audit of a faulty account', () => {
     expect(faultsOf({ ...healthy(), quotes: [{ ...short, firstScanCredits: 3 }] })).toEqual([]);
   });
 
-  it('finds a watch that was quoted one check per day but charged two, although another watch was charged less than quoted', () => {
+  it('finds a watch that was charged twice its quote, although another watch was charged less than its quote', () => {
     const daily = { ...quote, intervalSeconds: 86_400 };
     const days = [1, 2, 3, 4, 5].flatMap((day) =>
       [3, 9].map((hour) => cause(day * 10 + hour, { at: `2026-03-0${day}T0${hour}:00:00.000Z` })),

@@ -44,7 +44,7 @@ describe('the audit of a ledger whose stream and tables agree', () => {
     ]);
   });
 
-  it('finds an opening or a change of plan without a decision, unless this movement was stored during the audit', () => {
+  it('finds an opening or a plan change without a decision, unless the movement was stored during the audit', () => {
     const change: Step = [OPENED, { kind: 'change-plan', changeId: 'c1', plan: 'pro' }];
     const input = { ...ledgerOf([opened, change]), accountFacts: [] };
     expect(faultsOf(input)).toEqual([

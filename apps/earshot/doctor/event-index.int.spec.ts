@@ -57,7 +57,7 @@ it('the row of a dropped event that a rule has sent agrees with the stream', asy
   expect(await compared()).toEqual({ compared: 1, missingInIndex: [], missingInStream: [], differing: [] });
 });
 
-it('a rebuild of the index can correct rows of events that NATS lost: they keep their envelope, but no sequence', async () => {
+it('a rebuild of the index removes wrong sequences from the rows of events that NATS lost', async () => {
   const [kept, lost, lostToo, found, later] = [newId(), newId(), newId(), newId(), newId()];
   const last = await publish({ eventId: kept, accountId, watchId });
   await index(kept, last);

@@ -1,7 +1,7 @@
 import { clientOf } from './installation-client.js';
 
 it.each(['ek_…', 'ek_1\nek_2'])(
-  'the commands of the API name the setting if %j is set as the API key',
+  'the commands of the API refuse %j as the API key, and name the setting',
   (key) => {
     expect(() => clientOf({ EARSHOT_API_KEY: key })).toThrow(
       'EARSHOT_API_KEY is not an API key: it has characters that no key has',

@@ -10,11 +10,14 @@ describe('the file of keywords', () => {
     expect(read(`\uFEFF# Keywords\r\n${entry('Café')}\r\n`)).toMatchObject([{ body: { name: 'Café' } }]);
   });
 
-  it.each(['latin1', 'utf16le'] as const)('is refused in %s, because its texts would change', (encoding) => {
-    expect(() => read(entry('Café'), encoding)).toThrow('the file is not UTF-8');
-  });
+  it.each(['latin1', 'utf16le'] as const)(
+    'is refused if its encoding is %s, because its texts would change',
+    (encoding) => {
+      expect(() => read(entry('Café'), encoding)).toThrow('the file is not UTF-8');
+    },
+  );
 
-  it('is refused with a tag that YAML does not know, because its value would become a plain text', () => {
+  it('is refused if it contains a tag that YAML does not know, because the value would become a plain text', () => {
     expect(() => read(entry('!secret brand'))).toThrow('Unresolved tag: !secret at line 1, column 20');
   });
 });
