@@ -253,7 +253,7 @@ describe('a keyword', () => {
     });
   });
 
-  it('is paused if its new schedule does not contain the current time, and runs again after a change to a schedule that contains the current time', () => {
+  it('is paused if its new schedule excludes the present time, and runs again if a later schedule includes that time', () => {
     const paused = run(keyword(), change({ definition: definition('B'), scheduled: false }));
     expect(paused.events.map((event) => event.case)).toEqual(['keywordChanged', 'keywordPaused']);
     const runs = run(paused.state, change({ definition: definition('C'), expectedVersion: 3 }));
