@@ -85,7 +85,7 @@ describe.each(OPEN)('%s', (source) => {
 });
 
 it.each(['stackoverflow', 'github', 'producthunt'] as const)(
-  'finds only items after a given time on %s',
+  'a search finds only items after a given time on %s',
   async (source) => {
     publish(source, 'An old zephyr kettle');
     client.clock.pass(86_400);

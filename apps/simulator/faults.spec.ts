@@ -61,7 +61,7 @@ describe('the faults of the simulator', () => {
     await ended;
   });
 
-  it('are refused if their source or kind is unknown; an invalid post and an empty burst are refused too', async () => {
+  it('are refused if their source or kind is unknown, like an invalid post and an empty burst', async () => {
     expect((await client.post('/_sim/faults', { source: 'nowhere', kind: '500' })).status).toBe(400);
     expect((await client.post('/_sim/faults', { source: 'rss', kind: 'earthquake' })).status).toBe(400);
     expect((await client.post('/_sim/posts', { source: 'rss' })).status).toBe(400);

@@ -134,11 +134,11 @@ const READINGS = [
   ['agent steps', step, 'product=Acme', { product: 'Acme' }],
 ] as const;
 
-describe.each(READINGS)('the faults of the language model for %s', (_, reading, text, expected) => {
+describe.each(READINGS)('the client that asks the language model for %s', (_, reading, text, expected) => {
   const ask = (ms = 5_000) => llm.askOnce<unknown>(reading, [{ text }], within(ms));
 
   it.each(['invalid_json', 'schema_violation', 'cut_off'] as const)(
-    '%s once: the client sends one more request, and uses the second answer',
+    'sends one more request after one answer with the fault %s, and uses the second answer',
     async (kind) => {
       fails(kind, 1);
       expect((await ask()).values).toEqual([expect.objectContaining(expected)]);
@@ -147,7 +147,7 @@ describe.each(READINGS)('the faults of the language model for %s', (_, reading, 
   );
 
   it.each(['invalid_json', 'schema_violation', 'cut_off'] as const)(
-    '%s twice: the item has no answer, and there is no third request',
+    'gives up after two answers with the fault %s, without a third request',
     async (kind) => {
       fails(kind, 0);
       expect((await ask()).values).toEqual([undefined]);
@@ -155,7 +155,7 @@ describe.each(READINGS)('the faults of the language model for %s', (_, reading, 
     },
   );
 
-  it('declined: the item has no answer, and is not sent again', async () => {
+  it('does not ask again about an item that the model declined', async () => {
     fails('declined', 0);
     expect((await ask()).values).toEqual([undefined]);
     expect(requests()).toBe(1);
@@ -170,20 +170,20 @@ describe.each(READINGS)('the faults of the language model for %s', (_, reading, 
     ['empty', 'server_error'],
     ['shape', 'server_error'],
     ['403', 'refused'],
-  ] as const)('%s is reported as %s, and the next request succeeds', async (kind, as) => {
+  ] as const)('reports the fault %s as %s, and the next request succeeds', async (kind, as) => {
     fails(kind, 1, kind === '429' ? { retryAfterSeconds: 0 } : {});
     await expect(ask()).rejects.toMatchObject({ kind: as });
     expect((await ask()).values).toEqual([expect.objectContaining(expected)]);
   });
 
-  it('slow: an answer before the deadline is used, and an answer after the deadline is not used', async () => {
+  it('uses a slow answer only if it arrives before the deadline', async () => {
     fails('slow', 1, { delayMs: 50 });
     expect((await ask()).values).toEqual([expect.objectContaining(expected)]);
     fails('slow', 1, { delayMs: 400 });
     await expect(ask(100)).rejects.toMatchObject({ kind: 'deadline' });
   });
 
-  it('hang: the request ends at its time limit, or at the deadline of the caller', async () => {
+  it('ends a request that hangs at its time limit, or at the deadline of the caller', async () => {
     fails('hang', 2);
     const withShortLimit = connect({ timeoutMs: 100 });
     await expect(withShortLimit.askOnce<unknown>(reading, [{ text }], within(5_000))).rejects.toMatchObject({

@@ -57,7 +57,8 @@ function checkTimed(
   // While a secret is rotated, the header contains two values of v1.
   const given = parts.filter(([name]) => name === 'v1').map(([, value = '']) => value);
   if (!time || given.length === 0) return 'has no t or no v1';
-  if (isStale(time, nowMs)) return 'is older or newer than five minutes';
+  if (isStale(time, nowMs))
+    return 'has a time that is more than five minutes before or after the present time';
   const matches = secrets.some((secret) => {
     const expected = hmac(secret, `${time}.`, body);
     return given.some((value) => equalHex(value, expected));
@@ -74,7 +75,8 @@ function checkStandard(
   nowMs: number,
 ): string | undefined {
   if (!id || !timestamp) return 'has no webhook-id or no webhook-timestamp';
-  if (isStale(timestamp, nowMs)) return 'is older or newer than five minutes';
+  if (isStale(timestamp, nowMs))
+    return 'has a webhook-timestamp that is more than five minutes before or after the present time';
   const given = signatures
     .split(' ')
     .filter((each) => each.startsWith('v1,'))

@@ -41,7 +41,7 @@ type Listing = { kind: string; data: Json & { children: { kind: string; data: Js
     expectKeys(item, Object.keys(recorded<Json>('hackernews/items-1.json')));
   });
 
-  it('reddit posts and comments have the keys that all recorded ones have', async () => {
+  it('reddit posts and comments have the keys that all recorded posts and comments have', async () => {
     const bearer = await client.reddit();
     const pairs: [string, string][] = [
       ['/r/all/new?limit=100&raw_json=1', 'reddit/hot-1.json'],
@@ -76,7 +76,7 @@ type Listing = { kind: string; data: Json & { children: { kind: string; data: Js
     expectKeys(thread[1]!.data.children[0]!.data, expected);
   });
 
-  it('bluesky posts, records and authors have the keys that all recorded ones have', async () => {
+  it('bluesky posts, records and authors have the keys that all recorded posts, records and authors have', async () => {
     type Posts = { posts: (Json & { record: Json; author: Json })[]; cursor?: string };
     const path = '/xrpc/app.bsky.feed.searchPosts?q=northwind&limit=100';
     const answer = (await client.ask(path, await client.bluesky())).json<Posts>();

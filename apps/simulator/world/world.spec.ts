@@ -20,7 +20,7 @@ function plain(world: World): unknown {
 }
 
 describe('the world', () => {
-  it('has the same posts for the same seed, start and time, however often it is read, and other posts for another seed', () => {
+  it('has the same posts for the same seed, start and time, and other posts for another seed', () => {
     const [one, two] = [new ManualClock(), new ManualClock()];
     const [often, once] = [new World({ ...options, clock: one }), new World({ ...options, clock: two })];
     for (let i = 0; i < 30; i++) {
@@ -32,7 +32,7 @@ describe('the world', () => {
     expect(plain(new World({ ...options, clock: two, seed: 4 }))).not.toEqual(plain(once));
   });
 
-  it('adds posts at the given rate, in order of time; each post has a unique id and is found by it', () => {
+  it('adds posts at the given rate, in order of time, each with a unique id', () => {
     const clock = new ManualClock();
     const world = new World({ ...options, clock });
     expect(world.posts('rss').length).toBe(50);

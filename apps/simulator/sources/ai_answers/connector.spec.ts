@@ -38,7 +38,7 @@ describe('the connector of ai_answers on the simulator', () => {
     return items.map(({ bodyJson }) => JSON.parse(bodyJson) as Record<string, unknown>);
   }
 
-  it('reads the text and the citations of eight answers of each engine, including an answer during which the engine pauses', async () => {
+  it('reads the text and citations of eight answers of each engine, including an answer with a pause', async () => {
     const text = 'It is the Zephyr Kettle: see https://kettles.example/best.';
     for (let n = 0; n < 8; n++) {
       for (const community of ENGINES) {

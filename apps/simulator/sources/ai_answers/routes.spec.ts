@@ -70,7 +70,7 @@ describe('openai', () => {
     });
   });
 
-  it('returns its sources if the request asks for them; without the search tool, it neither searches nor cites', async () => {
+  it('returns its sources if the request asks for them, and cites nothing without the search tool', async () => {
     publishAnswer('openai');
     const body = { ...ASKED.openai!.body, include: ['web_search_call.action.sources'] };
     const { output } = (await ask('openai', { body })).json<Response>();
@@ -209,7 +209,7 @@ describe('gemini', () => {
 });
 
 describe.each(Object.keys(ASKED))('%s', (engine) => {
-  it('has a default answer, and answers with its newest post after posts were published', async () => {
+  it('gives a default answer until a post is published, and then its newest post', async () => {
     const byDefault = await ask(engine);
     expect([byDefault.status, byDefault.text.includes('it depends on what matters')]).toEqual([200, true]);
     const others = Object.keys(ASKED).filter((other) => other !== engine);

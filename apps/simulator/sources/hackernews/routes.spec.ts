@@ -16,7 +16,7 @@ describe('the simulated Hacker News search', () => {
   const search = async (query: string) => (await client.ask(`/api/v1/search_by_date?${query}`)).json<Found>();
   const idsOf = ({ hits }: Found) => hits.map(({ objectID }) => objectID);
 
-  it('finds words and phrases; tolerates typos and reads the last word as a prefix, unless the request disables typos or prefixes', async () => {
+  it('finds words despite typos, and the last word as a prefix, unless the request disables typos or prefixes', async () => {
     const acme = await client.publish('hackernews', 'An acme rocket');
     const typo = await client.publish('hackernews', 'An akne rocket');
     const longer = await client.publish('hackernews', 'On acmeology');

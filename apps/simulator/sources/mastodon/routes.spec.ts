@@ -18,7 +18,7 @@ describe('the simulated Mastodon', () => {
   const found = (answer: Answer) => answer.json<{ statuses: Status[] }>().statuses.map(({ id }) => id);
   const shown = (answer: Answer) => answer.json<Status[]>().map(({ id }) => id);
 
-  it('finds words by their stems and phrases exactly, and applies operators; every part of the query must match, and OR is an ordinary word', async () => {
+  it('finds posts that match every part of the query: stems of words, exact phrases and operators', async () => {
     const one = publish('The acme rocket', { lang: 'en' });
     client.clock.pass(86_400);
     const two = publish('Rockets of Acme, see https://acme.example/a', { author: 'grace@kind.example' });

@@ -28,7 +28,7 @@ describe('a user of reddit', () => {
     });
   });
 
-  it('is missing or suspended if its name contains that word', async () => {
+  it('is missing or suspended if its name contains `missing` or `suspended`', async () => {
     for (const path of ['missing_cid/about', 'missing_cid/moderated_subreddits']) {
       const answer = await ask(path);
       expect([answer.status, answer.json()]).toEqual([404, { message: 'Not Found', error: 404 }]);

@@ -174,7 +174,7 @@ describe('the catalogue of vinted', () => {
     expect(items.every(({ photos }) => photos[0]!.high_resolution.timestamp < now)).toBe(true);
   });
 
-  it('refuses with its own JSON, or with a page of the servers in front of it', async () => {
+  it('refuses a request with its own JSON, or with the HTML page of a server in front of vinted', async () => {
     const responseTo = async (kind: '401' | '403' | '404' | '429' | '503') => {
       client.simulator.faults.add({ source: 'vinted', kind, times: 1 });
       return ask('');

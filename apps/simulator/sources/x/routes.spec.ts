@@ -254,7 +254,7 @@ describe('a tweet of x', () => {
 });
 
 describe('an account of x', () => {
-  it('has the state that its handle contains', async () => {
+  it('is protected, missing or suspended if its handle contains that word', async () => {
     const about = async (name: string) =>
       (await ask(`users/by/username/${name}?user.fields=protected`)).json<{
         data?: { id: string; username: string; protected: boolean };
