@@ -1,6 +1,6 @@
 import type { components } from '../../../clients/typescript/src/index.js';
 
-/** The names of the kinds of channels for people. */
+/** The name of each kind of channel, as the pages show it. */
 export const CHANNEL_KINDS: Readonly<Record<components['schemas']['Channel']['kind'], string>> = {
   slack: 'Slack',
   email: 'Email',
