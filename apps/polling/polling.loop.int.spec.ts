@@ -136,7 +136,7 @@ describe('the loop of polling', () => {
     await loop.stop();
   });
 
-  it('does not report searches of a source that was turned off as late, because it does not poll them', async () => {
+  it('does not count the searches of a source that was turned off as late', async () => {
     await stores.due(await stores.watch());
     const { http } = hangingClient();
     const loop = loopOn(http, ['rss']);

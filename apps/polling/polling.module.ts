@@ -13,8 +13,8 @@ import { scheduleProjection } from './projections/schedule.projection.js';
 class PollingModule {}
 
 /**
- * Returns the service polling: it reads the upstreams when checks are due, matches the items, and publishes each check
- * on CHECKS.
+ * Returns the definition of the polling service. This service reads the upstreams when checks are due, matches the items,
+ * and publishes each check on CHECKS.
  */
 export function pollingService(config: PollingConfig): ServiceDefinition {
   return {

@@ -5,7 +5,7 @@ const NOW = Date.parse('2026-03-04T12:00:00.000Z');
 const dated = (ms: number) => ({ date: new Date(ms).toUTCString() });
 
 describe('the skew of an upstream’s clock', () => {
-  it('is 0 if the clocks agree, for any duration of the request and any date within that time', () => {
+  it('is 0 if the clocks agree, at whatever moment of the request the upstream dates its response', () => {
     fc.assert(
       fc.property(fc.nat(30_000), fc.nat(100), fc.nat(999), (tookMs, percent, ms) => {
         const skew = new ClockSkew();
@@ -47,7 +47,7 @@ describe('the skew of an upstream’s clock', () => {
     );
   });
 
-  it('is no trouble up to a quarter of an hour', () => {
+  it('is not reported as trouble below a quarter of an hour', () => {
     const skew = new ClockSkew();
     for (const ahead of [-14, 14]) {
       skew.read(dated(NOW + ahead * 60_000), NOW, NOW);

@@ -75,33 +75,33 @@ describe('a feed of newest items', () => {
   });
 });
 
-describe('what a read has really shown', () => {
+describe('the time up to which a read has shown all items', () => {
   /** @returns the minutes up to which reads at these minutes have shown everything */
   const shown = (watch: FeedWatch, ...minutes: number[]) =>
     minutes.map((minute) => watch.shownUntil(minute * MINUTE) / MINUTE);
 
-  it('is everything if the feed shows new items without delay, or if it was never read', () => {
+  it('is the time of the read if the feed shows items without delay, or was never read', () => {
     const watch = new FeedWatch(HOUR);
     expect(shown(watch, 10)).toEqual([10]);
     for (let minute = 0; minute <= 30; minute += 5) record(watch, item(minute - 1), minute * MINUTE);
     expect(shown(watch, 3, 15, 30, 33)).toEqual([3, 15, 30, 33]);
   });
 
-  it('ends at the newest item while the feed shows nothing newer, and a short time after the last read', () => {
+  it('is the time of the newest item while the feed shows nothing newer', () => {
     const watch = new FeedWatch(HOUR);
     record(watch, item(9), 10 * MINUTE);
     for (const minute of [20, 30]) record(watch, item(9), minute * MINUTE);
     expect(shown(watch, 8, 15, 30, 35, 36)).toEqual([8, 9, 9, 9, 36]);
   });
 
-  it('ends at the newest item at any later time while the feed is frozen', () => {
+  it('is the time of the newest item as long as the feed is frozen', () => {
     const watch = new FeedWatch(HOUR);
     record(watch, item(9), 10 * MINUTE);
     for (let minute = 15; minute <= 75; minute += 5) record(watch, undefined, minute * MINUTE);
     expect([watch.frozenForMs, ...shown(watch, 1_000)]).toEqual([65 * MINUTE, 9]);
   });
 
-  it('stays known after the feed has shown newer items, also from the stored state', () => {
+  it('stays known after the feed has shown newer items, and is part of the stored state', () => {
     const watch = new FeedWatch(HOUR);
     record(watch, item(9), 10 * MINUTE);
     record(watch, item(9), 20 * MINUTE);
@@ -111,7 +111,7 @@ describe('what a read has really shown', () => {
     expect(shown(new FeedWatch(HOUR, stored), 15, 24, 25, 30, 31, 45)).toEqual([9, 9, 15, 15, 31, 45]);
   });
 
-  it('is everything for a feed without dates, and for the state that an older version stored', () => {
+  it('is the time of the read for a feed without dates, and for the state of an older version', () => {
     const watch = new FeedWatch(HOUR, { newestItemId: 'a', quietMs: 0, readAt: 0 });
     record(watch, { itemId: 'a' }, 30 * MINUTE);
     record(watch, { itemId: 'b' }, 60 * MINUTE);
@@ -119,7 +119,7 @@ describe('what a read has really shown', () => {
     expect(shown(watch, 20, 40, 90)).toEqual([20, 40, 90]);
   });
 
-  it('ends at the start of the first read if this read has shown nothing', () => {
+  it('is the start of the first read if this read has shown nothing', () => {
     const watch = new FeedWatch(HOUR);
     record(watch, undefined, 10 * MINUTE, 3 * MINUTE);
     record(watch, undefined, 20 * MINUTE, 5 * MINUTE);
@@ -138,7 +138,7 @@ describe('what a read has really shown', () => {
     expect(Math.max(...short)).toBeLessThan(LATE + 10);
   });
 
-  it('is not much earlier than the read after our clock was days ahead and was set back', () => {
+  it('is less than an hour before the read after our clock was days ahead and was set back', () => {
     const watch = new FeedWatch(HOUR);
     const DAYS = 2 * 24 * 60;
     for (const minute of [10, 20, 30]) record(watch, item(minute - 1), (DAYS + minute) * MINUTE);
@@ -149,7 +149,7 @@ describe('what a read has really shown', () => {
     expect(shown(watch, 600)).toEqual([600]);
   });
 
-  it('is never later than the read, and its state does not grow without limit', () => {
+  it('is never later than the read, and the stored state stays below 5,000 characters', () => {
     const minutes = fc.integer({ min: -100, max: 10_000 });
     fc.assert(
       fc.property(fc.array(fc.tuple(minutes, minutes), { maxLength: 200 }), minutes, (reads, at) => {

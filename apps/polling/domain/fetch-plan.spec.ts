@@ -54,7 +54,7 @@ describe('the plan of reads', () => {
     );
   });
 
-  it('never costs more requests than a plan without the feed, or than a plan that assigns to the feed every search that the feed can serve', () => {
+  it('never costs more requests than a plan without the feed, or a plan that uses the feed wherever possible', () => {
     fc.assert(
       fc.property(due, feed, (searches, pagesFor) => {
         const cost = costOf(planFetch(searches, pagesFor), searches, pagesFor);

@@ -32,7 +32,7 @@ describe('the ticks of a search', () => {
     );
   });
 
-  it('with an interval of an hour are also ticks of a search with an interval of 60 s, if both searches have the phase 0', () => {
+  it('include the ticks of an hourly search if they come every 60 s and both phases are 0', () => {
     expect(nextTick(3_599_999, 3_600_000, 0) % 60_000).toBe(0);
   });
 
@@ -55,11 +55,11 @@ describe('the ticks of a search', () => {
   });
 });
 
-describe('a watch on a search with other watches', () => {
+describe('a watch that shares its search with other watches', () => {
   const seconds = fc.integer({ min: 1, max: 100_000 }).map((count) => count * 1000);
   const origin = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 
-  it('is due at a read of the search, at most half the shortest interval before or after a tick of the watch', () => {
+  it('is due at a read of its search, at most half the shortest interval away from its tick', () => {
     fc.assert(
       fc.property(now, seconds, seconds, origin, (at, a, b, begin) => {
         const [interval, shortest] = [Math.max(a, b), Math.min(a, b)];
@@ -73,7 +73,7 @@ describe('a watch on a search with other watches', () => {
     );
   });
 
-  it('has as many checks as it would have alone, one for each tick', () => {
+  it('has one check for each tick, as if it had the search alone', () => {
     fc.assert(
       fc.property(seconds, seconds, origin, (a, b, begin) => {
         const [interval, shortest] = [Math.max(a, b), Math.min(a, b)];
@@ -93,7 +93,7 @@ describe('a watch on a search with other watches', () => {
     expect(nextDue(100_000, 60_000, 90_000, 7_000)).toBe(127_000);
   });
 
-  it('is served by the nearer of two reads if its tick is between these reads, and not again by the next read', () => {
+  it('is served by the read that is nearest to its tick, and not again by the next read', () => {
     // Reads at 0, 60, 120, …; ticks at 0, 100, 200, … s.
     const dues = [0];
     while (dues.length < 7) dues.push(nextDue(dues.at(-1) ?? 0, 100_000, 60_000, 0));

@@ -210,7 +210,7 @@ describe('a claim', () => {
     expect([left(), kinds, upstream.requests.length]).toEqual([[0], ['rate_limited'], 1]);
   });
 
-  it('of a dead holder is ended before the lane’s next holder claims, even if the first attempts to end it fail', async () => {
+  it('ends before the next holder of the lane claims if its own holder died', async () => {
     const id = await stores.watch();
     await stores.due(id);
     await claimDue(stores.database, LANE, 10);
@@ -223,7 +223,7 @@ describe('a claim', () => {
 });
 
 describe('a check', () => {
-  it('is neither stored nor charged if its watch was purged during the read', async () => {
+  it('is not stored and costs nothing if its watch was purged during the read', async () => {
     const [purged, other] = [await stores.watch(), await stores.watch()];
     worker.start();
     await stores.due(purged, other);
@@ -238,7 +238,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('is neither stored nor charged if its watch is paused after the claim, and is made after the watch resumes', async () => {
+  it('is made only after its watch resumes if the watch is paused after the claim', async () => {
     const watches = await Promise.all(QUERIES.map((query) => stores.watch({ query })));
     worker.start();
     await stores.due(...watches);

@@ -28,7 +28,7 @@ describe('the newest posts of a source without a search', () => {
   const kept = (terms: string[]) =>
     matching({ items, gap: false, warnings: ['one'] }, { ...asked, source: 'rss', terms });
 
-  it('are kept if they contain a term, or the question, as whole words; a warning states how many posts were read', () => {
+  it('are kept if they contain a term or the question as whole words; a warning states how many were read', () => {
     expect(kept(asked.terms).items.map(({ itemId }) => itemId)).toEqual(['0']);
     expect(kept([]).items.map(({ itemId }) => itemId)).toEqual(['2']);
     expect(kept([]).warnings).toEqual([

@@ -90,7 +90,7 @@ describe('the start of an Explore', () => {
     expect(await reservationsOf(accountId)).toBe(SOURCES.length);
   });
 
-  it('keeps no reservation if Postgres fails before the store is asked', async () => {
+  it('keeps no reservation if Postgres fails before the request is sent to NATS', async () => {
     const failing = Object.create(stores.database, {
       transaction: {
         value: (run: (tx: Tx) => Promise<unknown>) =>

@@ -47,7 +47,7 @@ async function tracesOf(watchIds: readonly string[], checks: number): Promise<(s
 }
 
 describe('the first check of a watch', () => {
-  it('belongs to the trace of the request that created the watch if that trace is recorded, and otherwise to the trace of the read', async () => {
+  it('belongs to the trace of the request that created the watch, if that trace is recorded', async () => {
     const watches = [
       await watchOf(request('a', '01')),
       await watchOf(request('b', '01')),

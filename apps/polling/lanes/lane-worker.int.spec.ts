@@ -170,7 +170,7 @@ describe('the work on a lane', () => {
     expect(scene.upstream.requests.length - requestsBefore).toBe(2);
   });
 
-  it('passes the connector’s state to the next read, but only the key `history` if the next read serves an additional watch', async () => {
+  it('passes the connector’s state to the next read, but only the key `history` if a watch was added', async () => {
     const often = await scene.stores.watch();
     const seldom = await scene.stores.watch();
     for (const ids of [[often, seldom], [often], [often], [often, seldom]]) {

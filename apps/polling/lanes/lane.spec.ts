@@ -31,7 +31,7 @@ const faultOf = (kind: UpstreamErrorKind) => new UpstreamError(kind, kind);
 
 describe('a lane whose searches fail', () => {
   it.each(['forbidden', 'truncated', 'unknown_shape'] as const)(
-    'waits after three different searches in a row have failed with `%s`, but not after one search has failed many times',
+    'waits after three different searches in a row have failed with `%s`, but not after many failures of one search',
     async (kind) => {
       const lane = laneOn(new Upstream());
       const failed = (key: string) => lane.failed(faultOf(kind), key);
@@ -44,7 +44,7 @@ describe('a lane whose searches fail', () => {
     },
   );
 
-  it('does not wait if a search fails with `forbidden` after other searches have failed with `too_large` and `unexpected_status`', async () => {
+  it('does not wait after three searches failed with `too_large`, `unexpected_status` and `forbidden`', async () => {
     const lane = laneOn(new Upstream());
     expect(await lane.failed(faultOf('too_large'), 'a')).toBeUndefined();
     expect(await lane.failed(faultOf('unexpected_status'), 'b')).toBeUndefined();
@@ -108,7 +108,7 @@ describe('a lane whose upstream asks for a wait in a successful response', () =>
     expect(upstream.requests.length).toBe(1);
   });
 
-  it('reads the wait from the headers of a response that states that no requests are left', async () => {
+  it('reads the wait from the headers if they state that no requests are left', async () => {
     const upstream = new Upstream();
     upstream.failure = {
       status: 200,
@@ -183,7 +183,7 @@ describe('a lane with a daily quota', () => {
     expect([upstream.requests.length, lane.budget.blockedForMs]).toEqual([2, 0]);
   });
 
-  it('treats a quota as used up after the upstream has said so, even after the lane has moved to another replica', async () => {
+  it('treats a quota as used up after the upstream has said so, also on another replica', async () => {
     const upstream = new Upstream();
     let memory: LaneMemory = NOTHING_LEARNED;
     const remember = async (learned: LaneMemory) => void (memory = learned);
@@ -260,7 +260,7 @@ describe('the health of a lane', () => {
     expect(learned.map(({ trouble }) => trouble).at(-1)).toBe('');
   });
 
-  it('is bad only after three different searches in a row have failed, for a source whose searches have separate upstreams', async () => {
+  it('is bad only after three different searches in a row have failed, if each search has its own upstream', async () => {
     let trouble = '';
     let tick = 0;
     const upstream = new Upstream();

@@ -71,7 +71,7 @@ describe('a direct lookup', () => {
     ['server_error', 'UNAVAILABLE'],
     ['quota_spent', 'UNAVAILABLE'],
   ] as const)(
-    'that fails with %s leaves no fact, costs nothing, and is refused as unavailable with the code %s [errors.upstream]',
+    'costs nothing and leaves no fact if the upstream fails with %s, and is refused with the code %s [errors.upstream]',
     async (kind, code) => {
       scene.lookup = () => Promise.reject(new UpstreamError(kind, 'x did what it did'));
       const before = (await facts()).length;
@@ -84,7 +84,7 @@ describe('a direct lookup', () => {
     },
   );
 
-  it('is unavailable, reserves nothing and is counted as unknown, not as blocked, if this replica does not know its operation', async () => {
+  it('is unavailable, reserves nothing and is counted as unknown_operation if this replica does not know its operation', async () => {
     const count = jest.spyOn(metrics.lookups, 'add');
     const reserved = await reservedAmounts();
     expect(await refusalOf(ask('likes'))).toEqual({
@@ -99,7 +99,7 @@ describe('a direct lookup', () => {
     count.mockRestore();
   });
 
-  it('is counted as a defect, not as blocked, if it fails because of a defect', async () => {
+  it('is counted as a defect if it fails because of a defect in Earshot', async () => {
     const count = jest.spyOn(metrics.lookups, 'add');
     scene.lookup = () => Promise.reject(new TypeError('a defect'));
     await expect(ask()).rejects.toMatchObject({ message: expect.not.stringContaining('defect') });
@@ -117,7 +117,7 @@ describe('a direct lookup', () => {
     count.mockRestore();
   });
 
-  it('is neither published nor charged if its answer comes after the deadline', async () => {
+  it('is not published and costs nothing if its answer comes after the deadline', async () => {
     const before = (await facts()).length;
     expect(await refusalOf(ask('tweets', -1))).toMatchObject({
       kind: 'unavailable',
@@ -126,7 +126,7 @@ describe('a direct lookup', () => {
     expect((await facts()).length).toBe(before);
   });
 
-  it('is refused if its turn would come too late, and then sends no request and leaves no fact', async () => {
+  it('sends no request and leaves no fact if its turn would come too late', async () => {
     scene.upstream.requestsPerMinute = 1;
     await scene.restart();
     expect((await ask()).found).toBe(2);
@@ -218,7 +218,7 @@ describe('a direct lookup', () => {
   it.each([
     ['sent again while it runs', 0],
     ['sent before and still runs', 1],
-  ])('that fails does not release its reservation if the same lookup was %s', async (_, failing) => {
+  ])('does not release its reservation when it fails if the same lookup was %s', async (_, failing) => {
     const commandId = newId();
     const gates: ((answer: LookupAnswer | Promise<never>) => void)[] = [];
     scene.lookup = () => new Promise((resolve) => gates.push(resolve));
@@ -234,7 +234,7 @@ describe('a direct lookup', () => {
     expect(await reservedAmounts()).toHaveLength(1);
   });
 
-  it('states the same cost, and publishes and reserves nothing more, if it is sent again after the stream has forgotten its id, even if its result has changed [limits.key-24h]', async () => {
+  it('costs the same and adds no fact if it is repeated after the stream has forgotten its id [limits.key-24h]', async () => {
     await scene.stores.bus.jsm.streams.update('LOOKUPS', { duplicate_window: 100_000_000 });
     const commandId = newId();
     const before = (await facts()).length;
@@ -272,7 +272,7 @@ describe('a direct lookup', () => {
     expect([(await facts()).length - before, await reservedAmounts()]).toEqual([1, [4]]);
   });
 
-  it('is answered if Postgres cannot be reached after its fact is stored, because it is charged', async () => {
+  it('is answered even if Postgres fails after its fact is stored, because it will be charged', async () => {
     const { database, store } = scene.stores;
     const publish = store.publish.bind(store);
     jest.spyOn(store, 'publish').mockImplementationOnce(async (...message) => {
@@ -286,7 +286,7 @@ describe('a direct lookup', () => {
     jest.restoreAllMocks();
   });
 
-  it('whose fact is not acknowledged states that it may have been charged, and is charged only once if it is sent again', async () => {
+  it('warns of a possible charge if its fact is not acknowledged, and is charged only once if it is repeated', async () => {
     const { store } = scene.stores;
     const publish = store.publish.bind(store);
     jest.spyOn(store, 'publish').mockImplementationOnce(async (...message) => {

@@ -5,7 +5,7 @@ import type { DueSearch, DueWatch } from '../due/due-work.js';
 
 /** The price of one check of one watch, by the price book. */
 export interface CheckPrice {
-  /** Credits for one unit: a priced part of the check (an engine), or an item in a first scan. */
+  /** Credits for one unit. A unit is an item in a first scan, an AI engine of ai_answers, or else the whole check. */
   rateCredits: number;
   /** Maximum number of units. Credits for this number are reserved, and no more units are charged. */
   maxUnits: number;
@@ -14,7 +14,8 @@ export interface CheckPrice {
 }
 
 /**
- * Returns the price of the watch's next check. A first check with backfill is a first scan if its items have a price.
+ * Returns the price of the watch's next check. If the price book has a price for each item of the source, a first check
+ * with backfill is a first scan: its items are paid one by one.
  */
 export function checkPriceOf(
   connector: PricedParts,
@@ -29,8 +30,8 @@ export function checkPriceOf(
       firstScan: true,
     };
   return {
-    // Co-brands are part of the quote, but not of the check's price: they are charged with the event of each answer in
-    // which they were searched.
+    // A quote includes co-brands. The price of a check does not: the search for co-brands in an answer is charged with the
+    // event of that answer.
     rateCredits: creditsPerCheck(source),
     maxUnits: connector.unitsPerCheck?.(criteria) ?? 1,
     firstScan: false,

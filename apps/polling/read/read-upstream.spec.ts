@@ -154,7 +154,7 @@ describe('a feed that shows nothing new for some time', () => {
     return scene;
   }
 
-  it('is read back to its newest item at that time, once for each search', async () => {
+  it('is later read back to the newest item that it showed before, once for each search', async () => {
     const scene = await stalled();
     expect(minutesOf((await scene.read(60, 'a')).get('a'))).toEqual([59, 35, 12, 9]);
     expect(minutesOf((await scene.read(70, 'a')).get('a'))).toEqual([59]);
@@ -162,7 +162,7 @@ describe('a feed that shows nothing new for some time', () => {
     expect(minutesOf((await scene.read(100, 'b')).get('b'))).toEqual([59]);
   });
 
-  it('is read back too if the lane has moved, and by searches that are read separately', async () => {
+  it('is read back to the last item shown also after the lane has moved, and by separate reads of a search', async () => {
     const scene = await stalled();
     scene.move();
     expect(minutesOf((await scene.read(60, 'a')).get('a'))).toEqual([59, 35, 12, 9]);
@@ -171,7 +171,7 @@ describe('a feed that shows nothing new for some time', () => {
     expect(minutesOf((await scene.read(90, 'b')).get('b'))).toEqual([59, 35, 12, 9]);
   });
 
-  it('is read back too after it counted as frozen', async () => {
+  it('is read back to the last item shown also after it counted as frozen', async () => {
     const scene = new Scene({ hasFeed: true, quietSeconds: 1_200 });
     scene.show(9);
     for (const minute of [10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30]) await scene.read(minute, 'a');
@@ -204,7 +204,7 @@ describe('a feed that shows nothing new for some time', () => {
     expect(found.size).toBe(196 - 30 + 1);
   });
 
-  it('has windows of the usual length if it shows new items at each read', async () => {
+  it('is read with windows of the usual length if it shows new items at each read', async () => {
     const scene = new Scene({ hasFeed: true, quietSeconds: 3_600 });
     for (const minute of [10, 20, 30]) {
       scene.show(minute - 1);
@@ -230,7 +230,7 @@ describe('a read with a wrong clock', () => {
     },
   );
 
-  it('ends at our time if our clock dates what the source reports', async () => {
+  it('has a window that ends at our time if our clock dates the items of the source', async () => {
     const scene = new Scene({ datesByOurClock: true });
     scene.fastMs = 60 * MINUTE;
     scene.upstream.date = () => new Date(scene.realMs);
@@ -249,7 +249,7 @@ describe('a read with a wrong clock', () => {
   });
 
   it.each(['before', 'during'] as const)(
-    'ends at the time of the upstream if our clock was set right %s the request',
+    'has a window that ends at the time of the upstream if our clock was set right %s the request',
     async (when) => {
       const scene = new Scene();
       const setRight = () => (scene.fastMs = 0);
@@ -264,7 +264,7 @@ describe('a read with a wrong clock', () => {
     },
   );
 
-  it('ends at our time if the upstream’s clock is ahead or unknown', async () => {
+  it('has a window that ends at our time if the upstream’s clock is ahead or unknown', async () => {
     const scene = new Scene();
     scene.fastMs = -3 * MINUTE;
     scene.upstream.date = () => new Date(scene.realMs);
@@ -273,7 +273,7 @@ describe('a read with a wrong clock', () => {
     expect(windowOf((await scene.read(20, 'a')).get('a'))).toEqual([2, 17]);
   });
 
-  it('begins before our time if our clock was set back', async () => {
+  it('has a window that begins before our time if our clock was set back', async () => {
     const scene = new Scene();
     scene.fastMs = 60 * MINUTE;
     await scene.read(10, 'a');
@@ -281,7 +281,7 @@ describe('a read with a wrong clock', () => {
     expect(windowOf((await scene.read(20, 'a')).get('a'))).toEqual([15, 20]);
   });
 
-  it('has the same end for first checks and for the other watches of a search', async () => {
+  it('has a window with the same end for first checks and for the other watches of a search', async () => {
     const scene = new Scene();
     scene.hasFirstChecks = true;
     scene.fastMs = 12 * MINUTE;

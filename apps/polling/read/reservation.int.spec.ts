@@ -57,7 +57,7 @@ describe('the maximum cost of a check', () => {
     expect(await stores.reservations()).toEqual({ [check?.checkId ?? '']: 1 });
   });
 
-  it('must be available; otherwise the check fails without a request and states the missing credits, and the next tick tries again [keywords.pause-credits]', async () => {
+  it('must be available; otherwise the check fails without a request and states the missing credits [keywords.pause-credits]', async () => {
     const accountId = newId();
     const id = await stores.watch({ accountId, credits: 0 });
     const [check] = await tick(id);
@@ -81,7 +81,7 @@ describe('the maximum cost of a check', () => {
     expect([next?.failure, next?.baseline, upstream.requests.length]).toEqual([undefined, true, 1]);
   });
 
-  it('does not count as missing while the account has no ledger: the watches of the account are due again within 5 s, and are checked when the ledger is open', async () => {
+  it('is not treated as missing while the account has no ledger; its watches are checked when the ledger is open', async () => {
     const accountId = newId();
     const [waiting, alone] = [
       await stores.watch({ accountId }),
@@ -172,7 +172,7 @@ describe('the maximum cost of a check', () => {
 });
 
 describe('the price of a check', () => {
-  it('is computed only before the read: the charge is the reserved price, even if the source states a higher price later', async () => {
+  it('is computed once, before the read, even if the source states a higher price later', async () => {
     await worker.stop();
     let pricings = 0;
     upstream.unitsPerCheck = () => (pricings += 1);

@@ -43,7 +43,7 @@ describe('the check of one watch', () => {
     ['ai_answers', { units: 3 }, 3, 15],
     ['x', {}, 1, 5],
   ] as const)(
-    'is priced at the rate of %s for each unit: %j [credits.rates, credits.ai-answers]',
+    'costs the rate of %s for each unit that the source reports: %j [credits.rates, credits.ai-answers]',
     (source, more, units, cost) => {
       const [one] = check(watchOf(), [itemOf('a'), itemOf('b')], [], searchOf(source), more);
       expect([one?.units, one?.costCredits, one?.criteriaHash]).toEqual([units, cost, 'abc']);
@@ -79,7 +79,7 @@ describe('the check of one watch', () => {
     });
   });
 
-  it('costs credits for each returned item if it is a first scan on x with backfill, and the usual rate without backfill [credits.x-first-scan, estimate.x-first-scan]', () => {
+  it('costs credits for each item in a first scan on x with backfill, and the usual rate without backfill [credits.x-first-scan, estimate.x-first-scan]', () => {
     const first = watchOf({ baselineAt: undefined, backfill: true });
     const items = [itemOf('a'), itemOf('b'), itemOf('c')];
     expect(check(first, items, [], searchOf('x'))[0]).toMatchObject({
@@ -121,7 +121,7 @@ describe('the check of one watch', () => {
     expect(parts[0]?.warnings).toContain('2 of 3 new items could not be stored and were left out');
   });
 
-  it('shortens an observation that no message could contain', () => {
+  it('shortens an observation that is too large for a message', () => {
     const value = { engine: 'openai', text: 'x'.repeat(2 * 1024 * 1024) };
     const parts = check(watchOf(), [], [], searchOf('ai_answers'), {
       observations: [{ kind: { case: 'answer' as const, value } }],

@@ -179,7 +179,7 @@ describe('recording checks', () => {
     expect(Object.keys(await stores.reservations())).not.toContain(next);
   });
 
-  it('reserves credits again for a check that it finds in the stream, if the check’s reservation expired or was released before the charge', async () => {
+  it('reserves credits again for a stored check whose reservation expired or was released before the charge', async () => {
     await stores.database.query('DELETE FROM credit_reservations');
     const id = await begun();
     const claimed = await claim(id);
@@ -188,7 +188,7 @@ describe('recording checks', () => {
     expect(await stores.reservations()).toEqual({ [checkIdOf(id, isoOf(claimed.watch.tick))]: 1 });
   });
 
-  it('does not move the window after a check whose last parts were lost in a crash, so that the next check finds their items', async () => {
+  it('does not move the window after a check whose last parts were lost in a crash', async () => {
     const id = await begun();
     const { covered_until: before } = await scheduleOf(id);
     const found = { 'hn:1': large, 'hn:2': large, 'hn:3': large };
@@ -240,7 +240,7 @@ describe('recording checks', () => {
     expect(itemsOf(checks)).toEqual(['hn:1']);
   });
 
-  it('continues from the last message of the stream if the stream no longer contains what the tables remember', async () => {
+  it('continues from the last message of the stream if the stream lost messages that the tables contain', async () => {
     const id = await begun();
     const claimed = await claim(id);
     await stores.bus.jsm.streams.purge('CHECKS', {
@@ -258,7 +258,7 @@ describe('recording checks', () => {
       (check: Check) => ({ ...check, warnings: [large, large, large, large] }),
     ],
     ['cannot be encoded', (check: Check) => ({ ...check, itemsSeen: 1.5 })],
-  ])('stores one failed check in place of a check that %s, and continues', async (_, spoil) => {
+  ])('stores a failed check in place of a check that %s, and records the other checks', async (_, spoil) => {
     const [bad, good] = [await begun(), await begun()];
     const reservations = { ...(await stores.reservations()) };
     const claimed = await claim(bad);
@@ -309,7 +309,7 @@ describe('recording checks', () => {
     await recorder.record([{ search, watch, parts: () => parts, notBefore }], [], true);
     const row = await scheduleOf(id);
     expect(row).toMatchObject({ failed_at: failedAt, covered_until: before.covered_until });
-    // The first whole second that is not earlier.
+    // The next check is due at the first whole second that is not before `notBefore`.
     expect(row.next_due_at.getTime()).toBe(Math.ceil(notBefore / 1000) * 1000);
   });
 });

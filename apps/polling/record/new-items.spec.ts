@@ -15,7 +15,7 @@ import {
 } from '../testing/built-checks.js';
 
 describe('the check of one watch', () => {
-  it('only remembers items whose change was seen at the millisecond of the baseline or earlier, with and without backfill', () => {
+  it('only remembers items that did not change after the baseline, with and without backfill', () => {
     const at = NOW - HOUR;
     const items = [itemOf('new', { happenedAt: iso(at + 1) }), itemOf('old', { happenedAt: iso(at) })];
     for (const backfill of [false, true]) {
@@ -79,7 +79,7 @@ describe('the check of one watch', () => {
     },
   );
 
-  it('reports an article that the first check did not find, if its date is at most 24 hours before the baseline', () => {
+  it('reports an article that the first check missed, if its date is at most 24 hours before the baseline', () => {
     const baselineAt = NOW - HOUR;
     const found = [
       itemOf('rss:yesterday', { source: 'rss', publishedAt: iso(baselineAt - 24 * HOUR) }),
@@ -104,7 +104,7 @@ describe('the check of one watch', () => {
     },
   );
 
-  it('only remembers the old and undated items of a feed that responds to the watch for the first time, and reports the feed’s new items', () => {
+  it('only remembers old and undated items of a feed that responds for the first time, and reports new items', () => {
     const minute = (n: number) => NOW - HOUR + n * 60_000;
     const outages = new Map(
       ['rss:old', 'rss:undated', 'rss:new'].map((id) => [

@@ -51,7 +51,7 @@ export function dueWorkTasks(
       ).toEqual(first.map(({ searchKey }) => searchKey));
     });
 
-    it('is claimed although one search has more due watches than one call can have arguments', async () => {
+    it('is claimed even if one search has more due watches than one query can have parameters', async () => {
       const ids = [await stores().watch({ query: 'a' }), await stores().watch({ query: 'b' })];
       await stores().due(...ids);
       await stores().database.query(

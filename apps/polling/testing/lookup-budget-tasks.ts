@@ -12,7 +12,7 @@ export function lookupBudgetTasks(scene: LookupScene): void {
       [503, { 'retry-after': '600' }],
       [429, {}],
     ] as const)(
-      'that is counted separately is refused for a time after status %i with %j; other kinds of lookups and the searches continue',
+      'is refused for a time after its kind got the status %i with %j; other lookups and the searches continue',
       async (status, headers) => {
         await scene.restart({ lookupsApart: { requestsPerMinute: 600, burst: 10 } });
         scene.upstream.failure = { status, headers };
@@ -25,7 +25,7 @@ export function lookupBudgetTasks(scene: LookupScene): void {
       },
     );
 
-    it('that is counted separately does not wait while checks use up the requests; eight lookups are sent at the same time', async () => {
+    it('does not wait for checks if lookups have a limit of their own; eight lookups are sent at the same time', async () => {
       scene.upstream.requestsPerMinute = 30;
       await scene.restart({ lookupsApart: { requestsPerMinute: 20, burst: 60 } });
       let answer = () => {};
@@ -43,7 +43,7 @@ export function lookupBudgetTasks(scene: LookupScene): void {
       scene.lane.stop();
     });
 
-    it('is refused if two others of its account wait for their turn; the lookups of other accounts wait behind these two', async () => {
+    it('is refused while two lookups of its account wait, but the lookup of another account is answered', async () => {
       // One request a second, after a burst of one.
       await scene.restart({ lookupsApart: { requestsPerMinute: 60, burst: 1 } });
       const other = newId();
@@ -63,14 +63,14 @@ export function lookupBudgetTasks(scene: LookupScene): void {
       expect((await ofOther).found).toBe(2);
     });
 
-    it('that is counted separately is sent while the searches wait', async () => {
+    it('is sent while the searches wait if lookups have a limit of their own', async () => {
       await scene.restart({ lookupsApart: { requestsPerMinute: 20, burst: 60 } });
       scene.lane.http.holdOff({ waitMs: 600_000, reason: 'the limit of x is used up' });
       expect(scene.lane.budget.blockedForMs).toBeGreaterThan(500_000);
       expect((await ask()).found).toBe(2);
     });
 
-    it('that is counted with the searches makes the whole lane wait after a 429', async () => {
+    it('makes the whole lane wait after a 429 if lookups count with the searches', async () => {
       scene.upstream.failure = { status: 429, headers: { 'retry-after': '600' } };
       expect(await refusalOf(ask('user'))).toMatchObject({ kind: 'unavailable', code: 'UNAVAILABLE' });
       scene.upstream.failure = undefined;
