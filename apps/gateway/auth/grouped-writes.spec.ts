@@ -23,7 +23,7 @@ function heldWrites(refuses: (values: readonly number[]) => Error | undefined = 
 afterEach(() => void jest.useRealTimers());
 
 describe('grouped writes', () => {
-  it('write a single value immediately, and the values that arrive meanwhile together', async () => {
+  it('write the first value immediately, and then together the values that arrived during this write', async () => {
     const { writes, begun, end } = heldWrites();
     const stored = [1, 2, 3].map((value) => writes.add(value));
     await nextTurn();
@@ -91,7 +91,7 @@ describe('grouped writes', () => {
     expect(results[2]).toMatchObject({ reason: fault });
   });
 
-  it('reject all values of a group during an outage, without writing each of them again', async () => {
+  it('reject all values of a group during an outage, and do not write these values one by one', async () => {
     const { writes, begun, end } = heldWrites((values) =>
       values.includes(2) ? new Outage('Postgres', new Error('no connection')) : undefined,
     );
@@ -102,7 +102,7 @@ describe('grouped writes', () => {
     expect(begun).toEqual([[1], [2, 3]]);
   });
 
-  it('reject the rest of a failed group if an outage begins, without writing each value again', async () => {
+  it('reject the remaining values of a failed group if an outage begins while the values are written one by one', async () => {
     const outage = new Outage('Postgres', new Error('no connection'));
     const { writes, begun, end } = heldWrites((values) =>
       values.length > 1 ? new Error('cannot be stored') : values.includes(3) ? outage : undefined,

@@ -11,7 +11,7 @@ describe('passwords', () => {
     expect(await passwords.isRight('nobody', undefined)).toBe(false);
   });
 
-  it('are refused when too many of them wait', async () => {
+  it('are refused while a hundred others wait to be checked', async () => {
     const all = await Promise.allSettled(
       Array.from({ length: 120 }, () => Promise.resolve().then(() => passwords.isRight('x', undefined))),
     );

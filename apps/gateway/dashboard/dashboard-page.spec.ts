@@ -153,7 +153,7 @@ describe('the page of the dashboard', () => {
   });
 
   it.each(['assets/../index.html', '../package.json', '.vite/manifest.json', 'assets/b-1.js', 'assets'])(
-    'has no file %s',
+    'does not return the file %s',
     (name) => {
       expect(new DashboardFiles(folder).file(name)).toBeUndefined();
     },

@@ -33,7 +33,7 @@ describe('a guide', () => {
     ).toBe('<p>decisions, <code>code</code>, deploy, <a href="/docs/api">API</a></p>');
   });
 
-  it('of this repository has an address in every link', () => {
+  it('has an address in every link if the guide belongs to this repository', () => {
     const guides = new Guides(fileURLToPath(checkout));
     const addresses = guides.groups.flatMap((group) => group.guides.map(({ address }) => address));
     expect(addresses).toEqual(expect.arrayContaining(['/docs/deploy', '/docs/examples/receivers']));

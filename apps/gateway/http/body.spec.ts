@@ -96,7 +96,7 @@ describe('reading a body', () => {
     ]);
   });
 
-  it('names a missing key in the spelling of the other keys, or in the spelling of the endpoint if no other key shows a spelling', () => {
+  it('names a missing key in the spelling of the other keys, or else in the spelling of the endpoint', () => {
     const missing = (raw: unknown, spelling?: Spelling) => refusalOf(raw, spelling).details?.[0]?.path;
     expect(missing({ size_bytes: 1 })).toBe('note_text');
     expect(missing({ sizeBytes: 1 }, 'snake')).toBe('noteText');
@@ -242,7 +242,7 @@ describe('a refusal of a service', () => {
     [{ noteText: 'a' }, 'size_bytes', 'sizeBytes'],
     [{ noteText: 'a' }, 'sizeBytes', 'sizeBytes'],
     [{}, 'size_bytes', 'size_bytes'],
-  ])('for the body %j with a fault at %s names %s', async (raw, path, spelled) => {
+  ])('uses the spelling of the body %j: a fault at %s gets the path %s', async (raw, path, spelled) => {
     const work = () => Promise.reject(Refusal.validation([{ path, message: 'is too large' }]));
     await expect(inSpellingOf(raw, work)).rejects.toMatchObject({
       message: `${spelled}: is too large`,

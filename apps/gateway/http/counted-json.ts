@@ -30,11 +30,11 @@ const OBJECT = 123;
 const OBJECT_END = 125;
 
 /**
- * Refuses JSON text that is nested too deeply or contains too many values. Counts in the text, before the text is
- * parsed: other code walks through a parsed body recursively, and a body that is nested too deeply would exhaust its
- * stack. Does not check whether the text is JSON.
- * @throws Refusal `invalid` `VALIDATION`. If one list or object is too large, the path of the fault is its path, in the
- *   sender's spelling
+ * Refuses JSON text that is nested too deeply or contains too many values. Counts levels and values in the text, before
+ * the text is parsed, because other code reads the parsed body recursively. The call stack would overflow if the body had
+ * too many levels. Does not check whether the text is JSON.
+ * @throws Refusal `invalid` `VALIDATION`. If a single list or object is too large, the fault contains the path of this
+ *   list or object, with the keys as the sender wrote them
  */
 export function refuseOversizeJson(text: string): void {
   const open: OpenLevel[] = [];

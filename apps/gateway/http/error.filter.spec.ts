@@ -75,7 +75,7 @@ describe('the error filter', () => {
     expect(answerTo(error)).toEqual({ status: 500, body: { error: 'internal error', code: 'INTERNAL' } });
   });
 
-  it('returns 503 without the address for an outage [requests.nothing-leaks]', () => {
+  it('returns 503 for an outage, without the address of the store [requests.nothing-leaks]', () => {
     expect(answerTo(new Outage('Postgres', new Error('connect ECONNREFUSED 10.0.0.1:5432')))).toEqual({
       status: 503,
       body: { error: 'a store that this request needs cannot answer now; try again', code: 'UNAVAILABLE' },

@@ -40,7 +40,7 @@ describe('the guard of unread parameters and bodies', () => {
   // When a process starts, Nest gives each of our own decorators a random name. The name can begin with 3 or 4, which
   // are Nest's numbers for a body and for parameters.
   it.each(['3f', '4x', '34'])(
-    'does not treat one of our own decorators as a body or a parameter if Nest gives it the name %s…',
+    'does not treat a decorator of Earshot as a body or a parameter if Nest names the decorator %s…',
     (prefix) => {
       const own = Reflect.getMetadata(ROUTE_ARGS_METADATA, Routes, 'nothing') as object;
       Reflect.defineMetadata(

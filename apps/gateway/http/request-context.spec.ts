@@ -37,7 +37,7 @@ async function requests(path: string, count: number, trustsCallers: boolean): Pr
 const spansOf = (path: string) => collector.spans.filter(({ name }) => name === `GET ${path}`);
 
 describe('a request with a traceparent', () => {
-  it('begins a new trace with a link to the caller if callers are not trusted; the caller then does not decide whether the trace is recorded', async () => {
+  it('begins a new trace with a link to the caller’s trace if callers are not trusted', async () => {
     const ids = await requests('/stranger', 64, false);
     expect(new Set(ids).size).toBe(64);
     expect(ids).not.toContain(caller.traceId);

@@ -98,7 +98,7 @@ const answering =
     reply.status(status).send(body);
 
 describe('a POST with an Idempotency-Key', () => {
-  it('runs again if the status of the response is 200 but an MCP tool failed with a status that is not stored', async () => {
+  it('runs again if an MCP tool failed with a status that is not stored, even in a response with 200', async () => {
     handle = (request) => {
       setHiddenFailure(request, 429);
       return { isError: true };
@@ -111,7 +111,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await post('k')).headers['idempotency-replayed']).toBe('true');
   });
 
-  it('runs only once; a repeated POST gets the same answer byte for byte, with a header that marks the repetition [limits.key-replay, requests.key-stored]', async () => {
+  it('runs only once: a repeated POST gets the same bytes, and a header that marks the repetition [limits.key-replay, requests.key-stored]', async () => {
     handle = answering(201, { 'ä "x"': [1.5, null, '\u2028'], nested: { b: 1, a: 2 } });
     const { post } = gateway();
     const [first, second] = [await post('k'), await post('k')];
@@ -122,7 +122,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(second.headers['content-type']).toBe(first.headers['content-type']);
   });
 
-  it('runs only once for a hundred concurrent requests at two gateways; the other requests get 409 or the same answer [requests.key-running]', async () => {
+  it('runs only once for a hundred concurrent requests at two gateways; the others get 409 or the same answer [requests.key-running]', async () => {
     let release = () => {};
     const released = new Promise<void>((resolve) => (release = resolve));
     handle = async () => {
@@ -150,7 +150,7 @@ describe('a POST with an Idempotency-Key', () => {
     ]);
   });
 
-  it('counts as the same request if only the order of the properties in its body differs, and is refused if its body or its address differs [errors.key-reused, requests.key-other-body, requests.key-other-endpoint]', async () => {
+  it('counts as the same request if only the order of its properties differs, and is refused with another body or address [errors.key-reused, requests.key-other-body, requests.key-other-endpoint]', async () => {
     const { post } = gateway();
     await post('k', { a: 1, b: 2 });
     expect((await post('k', { b: 2, a: 1 })).headers['idempotency-replayed']).toBe('true');
@@ -232,7 +232,7 @@ describe('a POST with an Idempotency-Key', () => {
   );
 
   it.each([401, 402, 409, 429])(
-    'stays the same command after a 503 and then a %i, because the first attempt may have had its effect',
+    'stays the same command after a 503 and then a %i, because the first request may have taken effect',
     async (status) => {
       const { post } = gateway();
       for (const next of [503, status, 201]) {

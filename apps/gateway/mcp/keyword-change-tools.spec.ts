@@ -1,7 +1,7 @@
 import { keywordChangeTools } from './keyword-change-tools.js';
 import type { ToolContext } from './tool.js';
 
-it('update_keyword counts one day of the price increase, the first scan and one check of each search towards the daily limit if an older keywords service returns no startCredits', async () => {
+it('update_keyword computes the credits of the first day itself if an older keywords service returns no startCredits', async () => {
   const bySearch = [{ creditsPerCheck: 2 }, { creditsPerCheck: 1 }];
   const estimate = { monthlyCredits: 60, firstScanCredits: 10, bySearch };
   const keyword = { id: 'k', name: 'Acme', monthlyCredits: 60 };

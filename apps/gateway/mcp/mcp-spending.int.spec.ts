@@ -17,7 +17,7 @@ const CALLS: [string, (key: CallingKey, work: () => Promise<never>) => Promise<u
   ['a command', (key, work) => spending.spendOnce(key, 10, newId(), work)],
 ];
 
-describe.each(CALLS)('the credits of %s of an API key', (_, call) => {
+describe.each(CALLS)('the credits that an API key spends for %s', (_, call) => {
   it.each([
     ['are released', 'it is refused', Refusal.conflict('busy'), 0],
     ['stay counted', 'its outcome is unknown', Refusal.unavailable('no answer'), 10],

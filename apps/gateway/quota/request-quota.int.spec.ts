@@ -72,7 +72,7 @@ describe('the requests of a minute', () => {
     },
   );
 
-  it('are admitted exactly up to the limit if they alternate between two gateways, which give back unused leases', async () => {
+  it('are admitted exactly up to the limit even if they alternate between two gateways', async () => {
     const clock = stoppedClock();
     const [one, other] = [gateway(clock), gateway(clock)];
     [one, other].forEach((quota) => quota.start());
@@ -91,7 +91,7 @@ describe('the requests of a minute', () => {
     expect((await one.take(accountId, 60)).admitted).toBe(false);
   });
 
-  it('are counted down, with the seconds until the minute ends', async () => {
+  it('are counted down: each answer states the remaining requests and the seconds until the minute ends', async () => {
     const clock = stoppedClock();
     const quota = gateway(clock);
     const accountId = newId();

@@ -35,7 +35,7 @@ it('readings of the items of a check are charged and are not counted as checks',
   ]);
 });
 
-it('a quoted period is returned with the end of the previous period of its watch, even if the previous period is outside the window', async () => {
+it('a quoted period states the end of its watch’s previous period, even if this end is before the window', async () => {
   const [accountId, keywordId, watchId] = [newId(), newId(), newId()];
   const at = (day: number) => new Date(Date.UTC(2026, 2, day));
   for (const [from, to] of [

@@ -39,7 +39,7 @@ describe('a mail about an account whose text cannot be written', () => {
     expect(await attemptsAfter(Refusal.conflict('no'))).toBeUndefined();
   });
 
-  it('is kept during an outage, whose attempts do not count', async () => {
+  it('is kept during an outage, and attempts during the outage do not count', async () => {
     expect(await attemptsAfter(Refusal.unavailable('later'))).toBe(4);
   });
 });

@@ -25,7 +25,7 @@ describe('the body of an analysis', () => {
     },
   );
 
-  it('is refused with the name of the missing setting if the analysis needs a language model and the installation has none', () => {
+  it('is refused with the name of the missing setting if the analysis needs a language model', () => {
     const classify = { operation: 'classify', mention_ids: [ID], classes: ['a', 'b'] };
     expect(() => read(AGENT, false)).toThrow(/^operation: agent needs a language model.*LLM_URL/);
     expect(() => read({ ...classify, instruction: 'x' }, false)).toThrow(/^instruction: .*LLM_URL/);

@@ -55,7 +55,7 @@ describe('the definition from a create body', () => {
     expect(JSON.stringify(read(body)).split(id.toLowerCase())).toHaveLength(3);
   });
 
-  it('converts a schedule time with an offset to UTC, and keeps a time without an offset as local time of the zone [requests.offsets]', () => {
+  it('converts a schedule time with an offset to UTC, and keeps a time without an offset as local time [requests.offsets]', () => {
     const schedule = {
       startsAt: '2026-03-01T12:00:00+02:00',
       endsAt: '2026-04-01T12:00',
@@ -79,7 +79,7 @@ describe('the definition from a create body', () => {
     ]);
   });
 
-  it('can be sent back as a create body with new ids, and then gives the same keyword except for the ids', () => {
+  it('gives the same keyword with other ids if it is sent back as a create body', () => {
     const once = read(fullKeyword());
     const withIds = JSON.parse(JSON.stringify(once).replaceAll('"id":""', () => `"id":"${newId()}"`)) as Json;
     expect(faultsOfKeyword(withIds, 'camel')).toEqual([]);
@@ -116,7 +116,7 @@ describe('the definition from a create body', () => {
     expect(JSON.stringify(aiStep.schema)).toBe('{"__proto__":{"type":"string"}}');
   });
 
-  it('contains overridesEnabled true if the body has overrides without this key, and false if the body contains false [keywords.overrides]', () => {
+  it('has overridesEnabled true by default if the body has overrides, and false if the body says false [keywords.overrides]', () => {
     const enabled = (given: Json) =>
       (
         read(withValue(fullKeyword(), 'sources[0].searches[0].overridesEnabled', given))

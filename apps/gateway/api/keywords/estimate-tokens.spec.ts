@@ -34,7 +34,7 @@ describe('an estimate token', () => {
     ]);
   });
 
-  it('is valid only for its account and body; the body can be in snake_case or camelCase, but the keys inside `filters` must not change', () => {
+  it('is valid only for its account and body, in snake_case or camelCase, with unchanged keys inside `filters`', () => {
     const check = (account: string, sent: unknown) =>
       codeOf(() => tokens.check(account, sent, estimateToken, now));
     const camel = { globalCriteria: { filters: { Kept_Key: 1 }, market: 'global' }, name: 'Acme' };

@@ -183,18 +183,18 @@ describe('the validation of a keyword’s create body', () => {
     expect(faultsOfKeyword(fullKeyword())).toEqual([]);
   });
 
-  describe.each(ACCEPTED)('accepts %s', (path, values) => {
+  describe.each(ACCEPTED)('accepts the key %s', (path, values) => {
     it.each(labelled(values))(
-      'as %s [limits.name, limits.lists, limits.mute-value, limits.term, limits.vip, limits.search-label, limits.ai-prompt, limits.replies-to, limits.terms, requests.offsets]',
+      'with the value %s [limits.name, limits.lists, limits.mute-value, limits.term, limits.vip, limits.search-label, limits.ai-prompt, limits.replies-to, limits.terms, requests.offsets]',
       (_, value) => {
         expect(faultsOfKeyword(withValue(fullKeyword(), path, value))).toEqual([]);
       },
     );
   });
 
-  describe.each(REFUSED)('refuses %s', (path, values) => {
+  describe.each(REFUSED)('refuses the key %s', (path, values) => {
     it.each(labelled(values))(
-      'as %s, and names only the path of the value [limits.name, limits.lists, limits.mute-value, limits.term, limits.vip, limits.search-label, limits.ai-prompt, limits.replies-to, limits.terms, keywords.timezone]',
+      'with the value %s, and the only fault has the path of this key [limits.name, limits.lists, limits.mute-value, limits.term, limits.vip, limits.search-label, limits.ai-prompt, limits.replies-to, limits.terms, keywords.timezone]',
       (_, value) => {
         const paths = faultsOfKeyword(withValue(fullKeyword(), path, value)).map((fault) => fault.path);
         // A fault in `terms` can have the path of one term, but the table contains the path of the list.

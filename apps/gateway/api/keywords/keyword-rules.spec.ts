@@ -151,19 +151,19 @@ const WRONG_FIELDS: [field: Json, says: string][] = [
 const labelled = (values: Json[]) =>
   values.map((value) => [(JSON.stringify(value) ?? 'left out').slice(0, 60), value] as const);
 
-describe('the checks of the rules and the agent step of a keyword', () => {
-  describe.each(ACCEPTED)('accept %s', (path, values) => {
+describe('the checks of a keyword’s rules and agent step', () => {
+  describe.each(ACCEPTED)('accept the key %s', (path, values) => {
     it.each(labelled(values))(
-      'as %s [limits.lists, limits.rules, limits.rule-name, limits.agent-instruction, limits.agent-schema, limits.field-description]',
+      'with the value %s [limits.lists, limits.rules, limits.rule-name, limits.agent-instruction, limits.agent-schema, limits.field-description]',
       (_, value) => {
         expect(faultsOfKeyword(withValue(fullKeyword(), path, value))).toEqual([]);
       },
     );
   });
 
-  describe.each(REFUSED)('refuse %s', (path, values) => {
+  describe.each(REFUSED)('refuse the key %s', (path, values) => {
     it.each(labelled(values))(
-      'as %s, and name only the path of the value [limits.lists, limits.rules, limits.rule-name, limits.agent-instruction, limits.agent-schema]',
+      'with the value %s, and the only fault has the path of this key [limits.lists, limits.rules, limits.rule-name, limits.agent-instruction, limits.agent-schema]',
       (_, value) => {
         const paths = faultsOfKeyword(withValue(fullKeyword(), path, value)).map((fault) => fault.path);
         expect([...new Set(paths)]).toEqual([path]);
@@ -171,10 +171,13 @@ describe('the checks of the rules and the agent step of a keyword', () => {
     );
   });
 
-  it.each(WRONG_VALUES)('refuse the clause %j with the path of its value [rules.fits]', (wrong) => {
-    const faults = faultsOfKeyword(withValue(fullKeyword(), clause, wrong));
-    expect([...new Set(faults.map(({ path }) => path))]).toEqual([`${clause}.value`]);
-  });
+  it.each(WRONG_VALUES)(
+    'refuse the clause %j, and the fault has the path of the value [rules.fits]',
+    (wrong) => {
+      const faults = faultsOfKeyword(withValue(fullKeyword(), clause, wrong));
+      expect([...new Set(faults.map(({ path }) => path))]).toEqual([`${clause}.value`]);
+    },
+  );
 
   it.each([
     { field: 'likes', op: 'contains', value: '1' },
@@ -184,17 +187,14 @@ describe('the checks of the rules and the agent step of a keyword', () => {
     { field: 'url', op: 'similar_to', value: 'a' },
     { field: 'ai.x', op: 'gt', value: 1 },
     { field: 'ai.count', op: 'contains', value: '1' },
-  ])(
-    'refuse the clause %j with the path of its operator if the operator does not fit the field [rules.fits]',
-    (wrong) => {
-      const [fault, ...others] = faultsOfKeyword(withValue(fullKeyword(), clause, wrong));
-      expect(fault?.path).toBe(`${clause}.op`);
-      expect(fault?.message).toContain(`does not fit ${wrong.field}; use one of `);
-      expect(others).toEqual([]);
-    },
-  );
+  ])('refuse the clause %j, because its operator does not fit the field [rules.fits]', (wrong) => {
+    const [fault, ...others] = faultsOfKeyword(withValue(fullKeyword(), clause, wrong));
+    expect(fault?.path).toBe(`${clause}.op`);
+    expect(fault?.message).toContain(`does not fit ${wrong.field}; use one of `);
+    expect(others).toEqual([]);
+  });
 
-  it('refuse a clause about the agent step if the keyword has no agent step, or if the step has no such field [rules.ai]', () => {
+  it('refuse a clause about an agent step, or a field of an agent step, that does not exist [rules.ai]', () => {
     const without = withValue(fullKeyword(), 'aiStep', undefined);
     const path = `${clause}.field`;
     const reading = (field: string) => withValue(without, clause, { field, op: 'eq', value: 'a' });

@@ -4,7 +4,7 @@ import type { Caller } from '../../auth/api-keys.js';
 import { MentionExportController } from './mention-export.controller.js';
 
 describe('an export', () => {
-  it('reads no mentions for a HEAD, and returns the headers of the file', async () => {
+  it('reads no mentions for a HEAD request, and returns the headers of the file', async () => {
     let reads = 0;
     const mentions = { mentions: () => Promise.resolve(((reads += 1), [])) };
     const controller = new MentionExportController(mentions as unknown as MentionReads);

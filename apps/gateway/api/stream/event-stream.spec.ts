@@ -50,7 +50,7 @@ describe('EventStream', () => {
     stream.end();
   });
 
-  it('sends a comment line every 15 s, and adds the id of the last event that the filter has left out since the previous comment [stream.comment]', () => {
+  it('sends a comment every 15 s, with the id of the last event that the filter has left out meanwhile [stream.comment]', () => {
     const { response, stream } = opened();
     jest.advanceTimersByTime(15_000);
     expect(response.text).toBe(': still connected\n\n');
@@ -97,7 +97,7 @@ describe('OpenStreams', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('checks the key of a stream every 15 s: ends the stream if the key was revoked, but keeps the stream while the key cannot be checked', async () => {
+  it('ends a stream within 15 s after its key was revoked, but not while the key cannot be checked', async () => {
     const isStillValid = jest.fn<Promise<boolean>, []>().mockRejectedValueOnce(new Error('no database'));
     const streams = new OpenStreams({ isStillValid } as unknown as Admission, createLogger('spec', 'silent'));
     const { response, reply } = replied();

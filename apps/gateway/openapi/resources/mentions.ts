@@ -16,7 +16,7 @@ const Q =
 /** `q` of a route that can search by meaning. */
 const textOrQuestion = repeated(
   'q',
-  `${Q} With \`mode=semantic\`, \`q\` is required and is a question: up to 1,000 characters, at most 5 questions. The score of a mention is its nearness to the nearest question.`,
+  `${Q} With \`mode=semantic\`, each \`q\` is a question of up to 1,000 characters, and a request has 1 to 5 questions. The score of a mention shows how near its meaning is to the nearest question.`,
   { type: 'string', maxLength: 1000 },
 );
 
@@ -51,7 +51,7 @@ export const textFilters = [
 const filters = [...textFilters.flatMap((one) => (one.name === 'q' ? [textOrQuestion, mode] : [one]))];
 
 const SEMANTIC =
-  'Free, except with `mode=semantic`, which costs 2 credits for each `q` and returns 402 before any work if the credits are not sufficient. The same question with the same filters is free for ten minutes, including its next pages; `meta.credits_used` is the cost of this request. A semantic search finds at most 200 mentions on all pages together.';
+  'Free without `mode=semantic`. A semantic search costs 2 credits for each `q`; if the account has too few credits, the response is 402 and no search runs. For ten minutes, the same questions with the same filters are free, and so are the next pages. `meta.credits_used` states the cost of this request. A semantic search finds at most 200 mentions in total, on all pages together.';
 const mention = inPath('id', 'Id of the mention');
 const common = { tag: 'Mentions', method: 'get' } as const;
 
@@ -86,16 +86,20 @@ export const mentionRoutes: readonly Route[] = [
     ...common,
     path: '/v1/mentions/series',
     operationId: 'mentionSeries',
-    summary: 'Count mentions over time, including empty buckets',
-    description: 'At most 2,400 buckets and 50,000 rows. Free.',
+    summary: 'Count the mentions of each hour or day',
+    description:
+      'Hours and days without mentions are included. At most 2,400 hours or days, and 50,000 rows. Free.',
     parameters: [
-      inQuery('bucket', 'Length of a bucket, in UTC', { ...oneOf(['hour', 'day']), default: 'day' }),
+      inQuery('bucket', 'Whether mentions are counted for each hour or for each day, in UTC', {
+        ...oneOf(['hour', 'day']),
+        default: 'day',
+      }),
       inQuery(
         'group',
         'Return one series for each value of this property',
         oneOf(['source', 'sentiment', 'intent', 'keyword']),
       ),
-      since('for hours, 24 hours before `until`; for days, 30 days before `until`'),
+      since('24 hours before `until` with `bucket=hour`, 30 days before `until` with `bucket=day`'),
       UNTIL,
       ...textFilters.filter(({ name }) => !['order', 'bucket'].includes(String(name))),
     ],
@@ -136,7 +140,11 @@ export const mentionRoutes: readonly Route[] = [
         ...oneOf(['csv', 'ndjson']),
         default: 'ndjson',
       }),
-      inQuery('after', 'Id of the last mention that arrived', ID),
+      inQuery(
+        'after',
+        'Id of the last mention that you have received. The export continues after this mention',
+        ID,
+      ),
       since('24 hours before `until`'),
       UNTIL,
       ...textFilters.map((one) =>
@@ -184,7 +192,7 @@ export const mentionRoutes: readonly Route[] = [
     operationId: name === 'keywords' ? 'eventsOfKeyword' : 'eventsOfQuery',
     summary: 'List the events of a keyword and of its watches as they were delivered, oldest first',
     description:
-      'The same bytes as the webhook deliveries, for 90 days. With an earlier `since`, returns the events that are still stored. Free.',
+      'Returns exactly the bytes that webhooks receive, for 90 days after each event. If `since` is earlier, returns only the events that are still stored. Free.',
     parameters: [inPath('id', 'Id of the keyword'), since('7 days before `until`'), UNTIL, ...paging()],
     answer: pageOf('data', ref('Envelope'), { since: INSTANT }),
   })),
@@ -195,7 +203,7 @@ export const mentionRoutes: readonly Route[] = [
     operationId: 'eventsOfWatch',
     summary: 'List the events of a watch as they were delivered, oldest first',
     description:
-      'The same bytes as the webhook deliveries, for 90 days. With an earlier `since`, returns the events that are still stored. Free.',
+      'Returns exactly the bytes that webhooks receive, for 90 days after each event. If `since` is earlier, returns only the events that are still stored. Free.',
     parameters: [
       SOURCE_IN_PATH,
       inPath('id', 'Id of the watch'),
