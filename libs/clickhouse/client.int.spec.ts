@@ -66,7 +66,7 @@ describe('opening ClickHouse later', () => {
 });
 
 describe('a mention that an Explore found', () => {
-  it('is deleted after 90 days, with its vector; a mention of a keyword is kept', async () => {
+  it('is deleted after 90 days, with its vector, unlike a mention of a keyword', async () => {
     const clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
     const [accountId, exploreId] = [randomUUID(), randomUUID()];
     const at = (days: number) => DateTime.utc().minus({ days }).toFormat('yyyy-MM-dd HH:mm:ss.SSS');
