@@ -18,7 +18,7 @@ describe('a setting', () => {
     ['SMTP_URL', 'smtp://ada:100%@mail.example', 'must contain %25 instead of each %'],
     ['LLM_URL', 'https://llm.example/v1?api-version=1', 'without user, ? and #'],
     ['EMBEDDINGS_URL', 'https://llm.example/v1#a', 'without user, ? and #'],
-  ])('%s is refused with the value %j, and the message names both', (name, text, reason) => {
+  ])('named %s is refused with the value %j, and the message names both', (name, text, reason) => {
     expect(() => read(name, text)).toThrow(name);
     expect(() => read(name, text)).toThrow(reason);
   });
@@ -27,12 +27,12 @@ describe('a setting', () => {
     expect(read('MCP_DAILY_CREDITS', '')).toBe(1000);
   });
 
-  it('loses the carriage return that a file of Windows adds to an address', () => {
+  it('ignores the carriage return that a file of Windows adds to an address', () => {
     expect(read('LLM_URL', 'https://llm.example/v1\r')).toBe('https://llm.example/v1');
   });
 
   it.each(['https://earshot.example', 'http://[::1]:8080/', 'https://example.org/earshot'])(
-    'PUBLIC_URL can be %s',
+    'accepts the address %s as PUBLIC_URL',
     (text) => {
       expect(read('PUBLIC_URL', text)).toBe(text);
     },
