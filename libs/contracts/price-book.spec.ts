@@ -81,7 +81,7 @@ describe('the price book', () => {
       expect(floorSeconds('unlimited', source)).toBe(source === 'ai_answers' ? 3_600 : 30);
   });
 
-  it('uses the shortest interval that the installation sets, for every source, instead of the interval of the plan', () => {
+  it('replaces the shortest interval of the plan, for every source, with the one that the installation sets', () => {
     for (const source of SOURCE_IDS) expect(floorSeconds('free', source, 2)).toBe(2);
   });
 
