@@ -58,7 +58,7 @@ function afterStored(after: () => void): void {
 }
 
 describe('paid work', () => {
-  it('is published once if it is repeated, and its reservation waits for the charge', async () => {
+  it('stores one fact even if it is repeated, and keeps its reservation until the charge', async () => {
     await publish();
     await publish();
     expect(await facts()).toMatchObject([{ lookupId: work.id, operation: 'analysis_group', costCredits: 2 }]);
@@ -78,7 +78,7 @@ describe('paid work', () => {
     expect(await facts()).toHaveLength(1);
   });
 
-  it('fails if the stream does not acknowledge the stored fact; the refusal says that it is not known whether the request was charged', async () => {
+  it('fails if the stream does not acknowledge the fact, and says that the request may have been charged', async () => {
     afterStored(() => {
       throw new TimeoutError();
     });
@@ -90,7 +90,7 @@ describe('paid work', () => {
     expect(await facts()).toHaveLength(1);
   });
 
-  it('fails with the error itself if the server refuses the fact', async () => {
+  it('throws the unchanged error of the server if the server refuses the fact', async () => {
     const refused = new JetStreamApiError({ code: 400, err_code: 10_054, description: 'too large' });
     jest.spyOn(store, 'publish').mockRejectedValue(refused);
     await expect(publish()).rejects.toBe(refused);

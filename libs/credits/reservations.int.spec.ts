@@ -59,7 +59,7 @@ async function charge(account: string, reservationId: string, credits: number): 
 }
 
 describe('reserving credits', () => {
-  it('reserves what the balance covers, and reports the shortage of the rest', async () => {
+  it('reserves each amount that the balance still covers, and reports the others as shortages', async () => {
     const [first, second, third] = [reservation(6), reservation(5), reservation(4)];
     const { shortages } = await reserve(database, [first, second, third]);
     expect([...shortages]).toEqual([[second.reservationId, { needed: 5, available: 4 }]]);
@@ -69,7 +69,7 @@ describe('reserving credits', () => {
     ]);
   });
 
-  it('reserves only once for the same fact, with the amount of the last call and the later of both expiry times', async () => {
+  it('keeps one reservation for a fact: a second call sets the amount, and can only extend the reservation', async () => {
     const one = reservation(6, { lifetimeSeconds: 1 });
     await reserve(database, [one]);
     expect((await reserve(database, [{ ...one, credits: 10, lifetimeSeconds: 600 }])).shortages.size).toBe(0);
@@ -81,7 +81,7 @@ describe('reserving credits', () => {
     expect(rows[0]?.seconds).toBeGreaterThan(500);
   });
 
-  it('reports no shortage for zero credits, and reports reservations of accounts that have no ledger', async () => {
+  it('reports a reservation of an account without a ledger, but no shortage for zero credits', async () => {
     const accountWithoutLedger = newId();
     expect(
       (await reserve(database, [reservation(0, { accountId: accountWithoutLedger })])).shortages.size,
@@ -167,7 +167,7 @@ describe('reserving credits', () => {
     expect(await reserved()).toBe(0);
   });
 
-  it('counts the whole reservation of finished work if a repetition of the work asks for fewer credits [credits.never-negative]', async () => {
+  it('keeps the whole reservation of finished work, even if the work is repeated for fewer credits [credits.never-negative]', async () => {
     const [done, other] = [reservation(4), reservation(9)];
     await reserve(database, [done]);
     await keepUntilCharged(database, 'CHECKS', [done.reservationId]);
@@ -176,7 +176,7 @@ describe('reserving credits', () => {
     expect(await reserved()).toBe(4);
   });
 
-  it('reserves again for stored work that has no reservation any more, and not for charged work', async () => {
+  it('reserves again for stored work that has lost its reservation, but not for charged work', async () => {
     const [known, lost, paid] = [reservation(1), reservation(2), reservation(4)];
     await reserve(database, [known, paid]);
     await database.query(
@@ -189,7 +189,7 @@ describe('reserving credits', () => {
     expect(await reserved()).toBe(3);
   });
 
-  it('drops only reservations of the given stream whose work was done before the given time and was not charged', async () => {
+  it('drops only reservations of one stream whose work ended before the given time and was never charged', async () => {
     const [old, young, running] = [reservation(1), reservation(2), reservation(4)];
     const [adopted, explored] = [reservation(8), reservation(16)];
     await fundAccount(database, accountId, 100);
