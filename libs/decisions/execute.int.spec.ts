@@ -82,7 +82,7 @@ describe('executing a command', () => {
     expect(await row()).toEqual({ total: 16, notes: '1 5 10' });
   });
 
-  it('fails with a conflict if other writers keep changing the subject', async () => {
+  it('fails with a conflict if another writer changes the subject during each attempt', async () => {
     const refusal = await execute(scene.database, scene.store, {
       aggregate: tally,
       projection: tallies,
@@ -150,7 +150,7 @@ describe('executing a command', () => {
     expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBe(5);
   });
 
-  it('ignores a refusal by `read` if the command is a repetition', async () => {
+  it('returns the state for a repeated command, even if `read` refuses the repetition', async () => {
     const [commandId, refused] = [newId(), newId()];
     const addUnlessRefused = (id: string, read: () => Promise<undefined>) =>
       execute(scene.database, scene.store, {

@@ -117,7 +117,7 @@ describe('a projection whose version changes', () => {
         const row = await rowOf(id);
         const all = await amountsOf(id);
         reads += 1;
-        // The row must be what one version computes from the stream up to the last confirmed command, or up to a later
+        // The row must equal what one version computes from the stream up to the last confirmed command, or up to a later
         // message.
         const match = [seen, 2].find((version) =>
           all.some(
