@@ -80,7 +80,7 @@ describe('the credentials of NATS and ClickHouse', () => {
     expect(statSync(credentials).mode & 0o777).toBe(0o600);
   });
 
-  it('can be created again: the error about a damaged file names the file and says so', () => {
+  it('are damaged if their file is empty, and the error says that the file can be removed', () => {
     writeFileSync(credentials, '');
     expect(() => readOrMakeCredentials(credentials)).toThrow(
       `${credentials} is damaged (Unexpected end of JSON input). Remove it`,
@@ -99,7 +99,7 @@ describe('the credentials of NATS and ClickHouse', () => {
     );
   });
 
-  it('are not called damaged if this user is not allowed to read the file: the error asks for another owner', () => {
+  it('cause an error that asks for another owner of the file if this user cannot read it', () => {
     const content = JSON.stringify({ user: 'earshot', password: 'p' });
     writeFileSync(credentials, content);
     chmodSync(credentials, 0);
