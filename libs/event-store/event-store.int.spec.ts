@@ -36,7 +36,7 @@ describe('the event store', () => {
     expect((await store.read('KEYWORDS', one)).map(({ seq }) => seq)).toEqual([first, second]);
   });
 
-  it('reads the messages of a subject after a sequence, which can belong to another subject', async () => {
+  it('reads the messages of a subject after a sequence, even if the sequence belongs to another subject', async () => {
     const one = subject();
     const first = await store.append(one, bytes('a'), 0, newId());
     const between = await store.append(subject(), bytes('x'), 0, newId());
@@ -74,7 +74,7 @@ describe('the event store', () => {
     expect((await bus.jsm.streams.info('KEYWORDS')).state.consumer_count).toBe(0);
   });
 
-  it('reads more bytes of several subjects at the same time than the server can hold for one connection', async () => {
+  it('reads several subjects at the same time, even if the server cannot hold so many bytes for one connection', async () => {
     const large = new Uint8Array(1_000_000);
     const subjects = [await filled(100, large), await filled(100, large), await filled(100, large)];
     const read = await Promise.all(
@@ -83,7 +83,7 @@ describe('the event store', () => {
     expect(read).toEqual(subjects.map(() => Array.from({ length: 100 }, () => large.length)));
   }, 30_000);
 
-  it('reads the messages of a subject since an instant', async () => {
+  it('reads the messages of a subject since a given time', async () => {
     const one = subject();
     await store.append(one, bytes('a'), 0, newId());
     const textOf = ({ data }: Stored) => text(data);
@@ -92,7 +92,7 @@ describe('the event store', () => {
     expect(await store.readSince('KEYWORDS', subject(), new Date(0), textOf)).toEqual([]);
   });
 
-  it('throws an outage if the server that delivers messages since an instant lacks the last message of the subject', async () => {
+  it('throws an outage if the server that delivers the messages does not have the last message yet', async () => {
     const one = subject();
     const seq = await store.append(one, bytes('a'), 0, newId());
     const getMessage = () => Promise.resolve({ seq: seq + 1, time: new Date() });

@@ -7,7 +7,7 @@ import { fetchSubject } from './fetch-subject.js';
 beforeEach(() => jest.useFakeTimers(fakeOnly('setTimeout', 'clearTimeout')));
 afterEach(() => jest.useRealTimers());
 
-it('throws an outage, and deletes the consumer, if a fetch does not end within 6 s, as after a lost connection', async () => {
+it('fetchSubject throws an outage and deletes its consumer if the messages do not arrive within 6 s', async () => {
   const remove = jest.fn(() => Promise.resolve(true));
   let stop: (error: Error) => void = () => undefined;
   const next = jest.fn(() => new Promise<never>((_, reject) => (stop = reject)));

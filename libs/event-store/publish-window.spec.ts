@@ -4,7 +4,7 @@ import { publishWindow } from './publish-window.js';
 
 afterEach(() => void jest.useRealTimers());
 
-it('fails once if the connection is closed, and not again later', async () => {
+it('publishWindow fails if the connection is closed, and throws no second error later', async () => {
   jest.useFakeTimers();
   const subscribe = () => {
     throw new ClosedConnectionError();
@@ -19,7 +19,7 @@ it.each([
   ['the storage of the account is full', { code: 400, err_code: 10_002 }, false],
   ['the stream is full', { code: 503, err_code: 10_077 }, false],
   ['the message is too large', { code: 400, err_code: 10_054 }, true],
-])('if %s, the result tells whether a message is at fault', async (_, error, isAtFault) => {
+])('publishWindow reports whether a message is at fault if %s', async (_, error, isAtFault) => {
   let answer: SubscriptionOptions['callback'];
   const nc = {
     subscribe: (_subject: string, options: SubscriptionOptions) => {
