@@ -20,7 +20,7 @@ const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
   addresses?.some(({ address }) => address === '::1'),
 );
 
-describe('the client, with an address in the URL,', () => {
+describe('the outbound client', () => {
   it('refuses private addresses in many spellings', async () => {
     const http = guardedClient({ allow: [] });
     const hosts = fc.oneof(
@@ -60,7 +60,7 @@ describe('the client, with an address in the URL,', () => {
     ['http://user:word@example.org/', 'invalid_url: the address must not contain a user name or a password'],
     ['http://example.org@127.0.0.1/', 'invalid_url: the address must not contain a user name or a password'],
     ['http://example.org:0/', 'invalid_url: port 0 cannot be reached'],
-  ])('refuses %s, also if each address is rewritten', async (url, fault) => {
+  ])('refuses %s, even if the caller rewrites addresses', async (url, fault) => {
     expect(await faultOf(guardedClient().request(get(url)))).toBe(fault);
     const reroute = (address: string) => new URL(address).href;
     expect(await faultOf(guardedClient().request(get(url, { redirects: 'none', reroute })))).toBe(fault);
@@ -92,7 +92,7 @@ describe('the client, with an address in the URL,', () => {
   });
 });
 
-describe('the client, with addresses from DNS,', () => {
+describe('the outbound client, for a host name in DNS,', () => {
   it('refuses a name if one of its addresses is private', async () => {
     let answers: string[] = [];
     const http = guardedClient({ resolve: () => Promise.resolve(answers) });
@@ -140,14 +140,14 @@ describe('the client, with addresses from DNS,', () => {
   it.each([
     ['timeout', 'takes too long', 'ETIMEDOUT'],
     ['network', 'fails because too many names wait', 'EAI_AGAIN'],
-  ])('reports %s if a lookup %s', async (kind, _, code) => {
+  ])('reports the fault `%s` if the lookup of the name %s', async (kind, _, code) => {
     const resolve = () => Promise.reject(Object.assign(new Error(), { code }));
     expect(await faultOf(guardedClient({ resolve }).request(get('http://inside.example/')))).toBe(
       `${kind}: ${notAllowed('inside.example')}`,
     );
   });
 
-  it('keeps its deadline if the name server does not answer', async () => {
+  it('stops at its deadline if the name server does not answer', async () => {
     const http = guardedClient({ resolve: () => new Promise(() => undefined) });
     expect(await faultOf(http.request(get('http://slow.example/', { deadlineMs: 30 })))).toBe(
       'timeout: slow.example did not answer completely within 0.03 s',

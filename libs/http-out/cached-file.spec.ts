@@ -56,7 +56,7 @@ describe('a cached file', () => {
     expect(await content()).toBe('absent');
   });
 
-  it('is read again if its reading has failed, although it has not changed', async () => {
+  it('is read again, even if it has not changed, after a read has failed', async () => {
     await writeFile(path, 'one');
     const content = createCachedFile(
       path,

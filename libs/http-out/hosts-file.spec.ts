@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 describe('a hosts file', () => {
-  it('has all addresses of each name; comments are ignored, and names are converted to lower case', async () => {
+  it('is read with all addresses of each name, in lower case and without comments', async () => {
     await writeFile(path, '# a b\n10.0.0.1 One two two # three\r\n\n\t10.0.0.2\tone\n::1 one\n10.0.0.1 four');
     expect([...(await readHosts(path))]).toEqual([
       ['one', ['10.0.0.1', '10.0.0.2', '::1']],
@@ -22,7 +22,7 @@ describe('a hosts file', () => {
     ]);
   });
 
-  it('with 200,000 names is read completely, and other work runs meanwhile', async () => {
+  it('is read in parts if it has 200,000 names, so that other work can run in between', async () => {
     const names = Array.from({ length: 200_000 }, (_, n) => `host-${n}.blocked.example`);
     await writeFile(path, names.map((name) => `0.0.0.0 ${name}\n`).join(''));
     let turns = 0;
@@ -38,7 +38,7 @@ describe('a hosts file', () => {
     expect(names.filter((name) => hosts.get(name)?.join() !== '0.0.0.0')).toEqual([]);
   });
 
-  it('that is a folder cannot be read', async () => {
+  it('causes an error if it is a folder', async () => {
     await expect(readHosts(directory)).rejects.toThrow('EISDIR');
   });
 });

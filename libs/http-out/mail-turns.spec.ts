@@ -36,7 +36,7 @@ class Mails {
 describe('the connections to the mail server', () => {
   afterEach(() => jest.useRealTimers());
 
-  it('are never all used by one or two accounts, so hanging mails of two accounts do not delay a third account', async () => {
+  it('are never all used by two accounts, so that hanging mails of both do not delay a third account', async () => {
     const mails = new Mails(new MailTurns(8));
     mails.send('hangs', 50);
     await settle();
@@ -50,7 +50,7 @@ describe('the connections to the mail server', () => {
     expect(mails.started.filter((account) => account === 'other').length).toBe(3);
   });
 
-  it('take no waiting mail after the turns are cleared, and let the running mails end', async () => {
+  it('take no waiting mail after `clear`, but finish the mails that are being sent', async () => {
     const turns = new MailTurns(1);
     let end: (text: string) => void = () => {};
     const first = turns.run('account', () => new Promise<string>((resolve) => (end = resolve)));
@@ -62,7 +62,7 @@ describe('the connections to the mail server', () => {
     expect(await first).toBe('sent');
   });
 
-  it('are shared fairly: all accounts with a stalled mail in the last minute count as one account, even if their other mails end in time', async () => {
+  it('are shared as if all accounts with a stalled mail in the last minute were one account', async () => {
     jest.useFakeTimers(fakeOnly('Date'));
     const mails = new Mails(new MailTurns(8));
     const stalling = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -94,7 +94,7 @@ describe('the connections to the mail server', () => {
     expect(mails.started.join('')).toBe('ababcaa');
   });
 
-  it('send every mail once, and never more mails at the same time than allowed', async () => {
+  it('send every mail once, and never more mails at the same time than there are connections', async () => {
     const step = fc.oneof(fc.constantFrom('a', 'b', 'c'), fc.constant(undefined));
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {

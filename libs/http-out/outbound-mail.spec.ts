@@ -47,7 +47,7 @@ describe('the mail client', () => {
     await new Promise<void>((resolve) => server.close(() => resolve()));
   });
 
-  it('delivers 60 mails to a slow server without a failure, because the deadline of a mail does not include its time in the queue', async () => {
+  it('delivers 60 mails to a slow server, because the deadline of a mail does not include its wait', async () => {
     const sent = await Promise.all(
       addresses(60).map(async (to) => {
         let outcome = await mail.send(mailTo(to));

@@ -43,7 +43,7 @@ describe('redirects', () => {
     expect(await faultOf(guardedClient().request(request))).toMatch(/^blocked: /);
   });
 
-  it('count as a permanent move only up to the first temporary redirect', async () => {
+  it('are reported as a permanent move only up to the first temporary redirect', async () => {
     const steps: Record<string, [number, string]> = {
       '/a': [301, '/b'],
       '/b': [308, '/c'],

@@ -115,7 +115,7 @@ describe('the lookup of a host name with search domains', () => {
     expect(systemAsked).toEqual([]);
   });
 
-  it('asks for the name as it is if no search domain knows it, and needs no operating system', async () => {
+  it('asks for the name without a search domain if no search domain has the name', async () => {
     resolvConf = await searching(KUBERNETES);
     expect(await resolver()('api.example.org')).toEqual(['192.0.2.7']);
     expect(askedNames()).toEqual([
@@ -127,7 +127,7 @@ describe('the lookup of a host name with search domains', () => {
     expect(systemAsked).toEqual([]);
   });
 
-  it('asks for a name with a final dot only as it is', async () => {
+  it('adds no search domain to a name with a final dot', async () => {
     resolvConf = await searching(KUBERNETES);
     expect(await resolver()('hooks.dev.')).toEqual(['192.0.2.9']);
     expect(await resolver()('absent.dev.')).toEqual([]);
@@ -135,21 +135,24 @@ describe('the lookup of a host name with search domains', () => {
   });
 
   it.each([
-    ['has no address there', 'empty', 'search dev.svc.cluster.local dev\n', '192.0.2.8'],
-    ['cannot be looked up there', 'hooks', 'search x.failing.example dev\n', '192.0.2.9'],
-  ])('asks for the next name if a name %s', async (_, name, rules, address) => {
-    resolvConf = await searching(rules);
-    expect(await resolver()(name)).toEqual([address]);
-  });
+    ['has no address', 'empty', 'search dev.svc.cluster.local dev\n', '192.0.2.8'],
+    ['cannot be looked up', 'hooks', 'search x.failing.example dev\n', '192.0.2.9'],
+  ])(
+    'asks for the name in the second search domain if the name %s in the first',
+    async (_, name, rules, address) => {
+      resolvConf = await searching(rules);
+      expect(await resolver()(name)).toEqual([address]);
+    },
+  );
 
-  it('asks for no other name if the name servers of a search domain do not answer', async () => {
+  it('ends without a result if the name servers of a search domain do not answer', async () => {
     resolvConf = await searching('search x.silent.example dev\n');
     expect(await resolver()('hooks')).toEqual([]);
     expect(askedNames()).toEqual(['hooks.x.silent.example']);
     expect(systemAsked).toEqual([]);
   });
 
-  it('asks the name servers for no other name if they refuse the question, and then asks the operating system', async () => {
+  it('asks the operating system after the first question if no name server can be reached', async () => {
     resolvConf = await searching(KUBERNETES);
     const gone = await startNameServer(() => 'silent');
     gone.close();
@@ -166,7 +169,7 @@ describe('the lookup of a host name with search domains', () => {
     expect(await resolve('hooks')).toEqual(['192.0.2.9']);
   });
 
-  it('asks the operating system for the name as it is if no name server knows it', async () => {
+  it('asks the operating system for the name without a search domain if no name server knows the name', async () => {
     resolvConf = await searching(KUBERNETES);
     expect(await resolver()('local')).toEqual(['10.0.0.1']);
     expect(systemAsked).toEqual(['local']);

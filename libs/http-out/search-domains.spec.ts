@@ -15,7 +15,7 @@ const FIRST = 'hooks.dev.dev.svc.cluster.local hooks.dev.svc.cluster.local hooks
 
 // The expected names are the questions of glibc 2.36, without repetitions. A name server that knows no name recorded
 // them.
-describe('the names that are asked for a host name', () => {
+describe('the names in the lookup of a host', () => {
   it.each<[string, System, string]>([
     ['hooks.dev', { file: KUBERNETES }, `${FIRST} hooks.dev`],
     ['hooks', { file: 'search a.example b.example\n' }, 'hooks.a.example hooks.b.example hooks'],
@@ -27,7 +27,7 @@ describe('the names that are asked for a host name', () => {
     ['hooks.dev.', { file: KUBERNETES }, 'hooks.dev.'],
     ['hooks', {}, 'hooks'],
     ['a.b.c', { file: 'search x.example\noptions ndots:2\n' }, 'a.b.c a.b.c.x.example'],
-  ])('are as glibc asks them, for %s and %j', (name, system, names) => {
+  ])('equal the names that glibc asks for (host %s, settings %j)', (name, system, names) => {
     expect(asked(name, system)).toEqual(names.split(' '));
   });
 
@@ -37,9 +37,12 @@ describe('the names that are asked for a host name', () => {
     ['x.y', { file: 'search a.example .\noptions ndots:2\n' }, 'x.y.a.example x.y'],
     ['hooks', { file: 'search a.example a.example\n' }, 'hooks.a.example hooks'],
     ['hooks', { file: 'search .a.example. b.example\n' }, 'hooks.a.example hooks.b.example hooks'],
-  ])('contain the root domain in its place and no name twice, for %s and %j', (name, system, names) => {
-    expect(asked(name, system)).toEqual(names.split(' '));
-  });
+  ])(
+    'contain the host itself in the place of the root domain, and no name twice (host %s, settings %j)',
+    (name, system, names) => {
+      expect(asked(name, system)).toEqual(names.split(' '));
+    },
+  );
 
   it.each<[string, System, string]>([
     ['hooks', { file: 'search a.example\ndomain b.example c.example\n' }, 'hooks.b.example hooks'],
@@ -51,7 +54,7 @@ describe('the names that are asked for a host name', () => {
     ['hooks', { ownName: 'machine.corp.example' }, 'hooks.corp.example hooks'],
     ['hooks', { ownName: 'machine.corp.example', file: 'search a.example\n' }, 'hooks.a.example hooks'],
   ])(
-    'use the last domain or search line, or the domain of this machine, for %s and %j',
+    'use the last `domain` or `search` line, otherwise the domain of this machine (host %s, settings %j)',
     (name, system, names) => {
       expect(asked(name, system)).toEqual(names.split(' '));
     },
@@ -70,7 +73,7 @@ describe('the names that are asked for a host name', () => {
     ['hooks', { file: 'options no-tld-query\n' }, 'hooks'],
     ['x.y', { file: 'search a.example\noptions no-tld-query ndots:2\n' }, 'x.y.a.example x.y'],
     ['hooks', { file: 'search a.example\noptions no-tld-query ndots:0\n' }, 'hooks hooks.a.example'],
-  ])('follow the options, for %s and %j', (name, system, names) => {
+  ])('follow the `options` line (host %s, settings %j)', (name, system, names) => {
     expect(asked(name, system)).toEqual(names.split(' '));
   });
 
@@ -78,11 +81,11 @@ describe('the names that are asked for a host name', () => {
     [{ LOCALDOMAIN: 'l.example m.example' }, 'hooks.dev.l.example hooks.dev.m.example hooks.dev'],
     [{ LOCALDOMAIN: '' }, 'hooks.dev'],
     [{ RES_OPTIONS: 'ndots:1' }, `hooks.dev ${FIRST}`],
-  ])('follow the environment before the file: %j', (environment, names) => {
+  ])('follow the environment variables %j instead of the file', (environment, names) => {
     expect(asked('hooks.dev', { file: KUBERNETES, environment })).toEqual(names.split(' '));
   });
 
-  it('contain the name as it is, first or last, and the name with each domain, in the order of the domains', () => {
+  it('contain the host itself, first or last, and the host in each search domain, in order', () => {
     const label = fc.stringMatching(/^[a-z]{1,4}$/);
     const name = fc.array(label, { minLength: 1, maxLength: 6 });
     const domains = fc.uniqueArray(

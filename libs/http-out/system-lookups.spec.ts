@@ -55,7 +55,7 @@ describe('lookups of the operating system', () => {
     expect(await Promise.all(answers)).toEqual([['10.0.0.1'], ['10.0.0.2']]);
   });
 
-  it('run once for all requests for a name, whether it waits or its lookup runs', async () => {
+  it('run only once for several requests for a name that wait at the same time', async () => {
     const answers = [ask('a.local'), ask('A.local'), ask('b.local'), ask('b.local')];
     await system.end('a.local', ['10.0.0.1']);
     await system.end('b.local', ['10.0.0.2']);
@@ -63,7 +63,7 @@ describe('lookups of the operating system', () => {
     expect(system.asked).toEqual(['a.local', 'b.local']);
   });
 
-  it('fail for all requests if they fail, and run again for the next request', async () => {
+  it('report a failure to all waiting requests, and run again for the next request', async () => {
     const answers = [ask('a.local'), ask('a.local')];
     await system.end('a.local', new Error('EAI_FAIL'));
     expect(await Promise.all(answers)).toEqual(['EAI_FAIL', 'EAI_FAIL']);
@@ -90,7 +90,7 @@ describe('lookups of the operating system', () => {
     expect(await late).toEqual(['10.0.0.1']);
   });
 
-  it('fail at once if too many names wait, until one of them has ended', async () => {
+  it('fail immediately while too many names wait', async () => {
     void ask('running.local');
     for (let n = 0; n < MAX_WAITING; n += 1) void ask(`n${n}.local`);
     expect(await ask('further.local')).toBe('EAI_AGAIN');
@@ -116,7 +116,7 @@ describe('an unknown name', () => {
     expect(system.asked).toEqual(['a.local', 'a.local']);
   });
 
-  it('is remembered also if its requests ended before its lookup', async () => {
+  it('is remembered even if its request timed out before its lookup ended', async () => {
     const first = ask('a.local');
     jest.advanceTimersByTime(CONNECT_TIMEOUT_MS);
     expect(await first).toBe('ETIMEDOUT');
@@ -136,7 +136,7 @@ describe('a name that the operating system has known', () => {
     expect(await answer).toEqual(['10.0.0.2']);
   });
 
-  it('waits with any number of known names', async () => {
+  it('is looked up, no matter how many other known names wait', async () => {
     const names = Array.from({ length: MAX_WAITING + 2 }, (_, n) => `n${n}.local`);
     for (const name of names) await makeKnown(name, ['10.0.0.1']);
     const answers = names.map(ask);
