@@ -1,6 +1,6 @@
 import { Running } from './running.js';
 
-it('counts what runs for each key, until it has ended', () => {
+it('Running counts the pieces of work that run for each key', () => {
   const running = new Running();
   const ends = [running.begin('a'), running.begin('a'), running.begin('b')];
   expect(['a', 'b', 'c'].map((key) => running.of(key))).toEqual([2, 1, 0]);

@@ -11,7 +11,7 @@ const jumps = fc.array(fc.oneof(fc.integer({ min: 0, max: 5000 }), fc.integer({ 
 });
 
 describe('a token bucket whose clock is set back or forward', () => {
-  it('never waits longer than its rate needs for the tokens that were taken', () => {
+  it('asks for no longer wait than the missing tokens need at its rate', () => {
     fc.assert(
       fc.property(rate, burst, jumps, (perMinute, size, between) => {
         const bucket = new TokenBucket(perMinute, size, 0);
@@ -26,7 +26,7 @@ describe('a token bucket whose clock is set back or forward', () => {
     );
   });
 
-  it('earns tokens again as soon as the clock that was set back continues', () => {
+  it('earns tokens from the new time on after the clock was set back', () => {
     const bucket = new TokenBucket(60, 1, HOUR);
     bucket.take(HOUR);
     expect(bucket.waitMs(0)).toBe(1000);

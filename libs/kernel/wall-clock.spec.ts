@@ -16,12 +16,12 @@ it.each([
   ['2026-03-29T02:30', 'Europe/Berlin', '2026-03-29T01:30:00.000Z'],
   ['2026-10-25T02:30', 'Europe/Berlin', '2026-10-25T01:30:00.000Z'],
   ['2026-11-01T00:30', 'America/New_York', '2026-11-01T04:30:00.000Z'],
-])('%s in %s is %s [keywords.timezone]', (text, zone, instant) => {
+])('the local time %s in %s is the instant %s [keywords.timezone]', (text, zone, instant) => {
   expect(new Date(instantIn(text, zone)).toISOString()).toBe(instant);
 });
 
 it.each(['2026-07-01', '2026-12-01'])(
-  'a time that occurs twice gives the same instant if today is %s',
+  'a local time that occurs twice in a night is the same instant if today is %s',
   (today) => {
     const { now } = Settings;
     Settings.now = () => Date.parse(today);
@@ -41,7 +41,7 @@ it.each([
   ['+02:00', false],
   ['Mars/Olympus', false],
   ['', false],
-])('%s is a time zone: %s [keywords.timezone]', (name, is) => {
+])('the text "%s" names a time zone: %s [keywords.timezone]', (name, is) => {
   expect(isTimeZone(name)).toBe(is);
 });
 
@@ -62,7 +62,7 @@ describe('the next midnight', () => {
     expect(pacific(new Date(now)).toISOString()).toBe(midnight);
   });
 
-  it('in UTC is at 00:00', () => {
+  it('is at 00:00 in UTC', () => {
     const next = nextMidnightIn('UTC');
     expect(next(new Date('2026-03-04T12:00:00Z')).toISOString()).toBe('2026-03-05T00:00:00.000Z');
     expect(next(new Date('2026-03-05T00:00:00Z')).toISOString()).toBe('2026-03-06T00:00:00.000Z');
