@@ -19,7 +19,7 @@ const contentOf = (texts: readonly string[]) =>
 const read = (answer: unknown, count: number) => readAnswers(JSON.stringify(answer), count, reading.check);
 
 describe('the items of a request', () => {
-  it('are lines of JSON between two lines with a mark that the rules name', () => {
+  it('are lines of JSON between two lines with a mark, which the instructions name', () => {
     const [system, user] = opening(reading, [{ title: 'A', text: 'one' }, { text: 'two\nlines' }]);
     const lines = String(user?.content).split('\n');
     const mark = lines[0]?.replace('begin ', '') ?? '';
@@ -87,7 +87,7 @@ describe('an answer', () => {
     expect(read({ items }, 2)).toEqual({ values: ['a', 'b'], faults: [] });
   });
 
-  it('loses only the items that are missing, repeated or invalid', () => {
+  it('keeps its valid entries if other entries are missing, repeated or invalid', () => {
     const items = [
       { n: 1, answer: 'a' },
       { n: 2, answer: 'b' },
@@ -109,7 +109,7 @@ describe('an answer', () => {
     });
   });
 
-  it('with 1,000 entries for one item is read without copying the list of entries for each entry', () => {
+  it('is read quickly even if it has 1,000 entries for one item', () => {
     const text = JSON.stringify({ items: Array.from({ length: 1_000 }, () => ({ n: 1, answer: 'a' })) });
     // Spreading a list calls its iterator.
     const iterated = jest.spyOn(Array.prototype, Symbol.iterator as never);

@@ -40,7 +40,7 @@ it('the lane of the model sends as many requests at the same time as its concurr
   expect([max, lane.room]).toEqual([2, 2]);
 });
 
-it('the lane of the model has no room after a burst of requests, and refuses a request whose turn would come after its deadline', async () => {
+it('after a burst of requests, the lane of the model refuses a request whose turn would come after its deadline', async () => {
   for (let n = 0; n < 10; n += 1) await answer();
   expect(lane.room).toBe(0);
   await expect(lane.run(clock.ms + 500, () => Promise.resolve())).rejects.toMatchObject({ kind: 'no_turn' });
@@ -59,7 +59,7 @@ it('the lane of the model waits as long as the server asks', async () => {
   expect(await answer()).toBe('answer');
 });
 
-it('the lane of the model is down after five failures in a row, tests the server with one request, and doubles its wait after each further failure, up to a minute', async () => {
+it('after five failures in a row, the lane of the model waits before each request, from five seconds up to a minute', async () => {
   for (let n = 0; n < 4; n += 1) await fail('server_error');
   expect([lane.isDown, lane.blockedForMs]).toEqual([false, 0]);
   await fail('network');
@@ -88,7 +88,7 @@ it('if the server is down, the lane of the model waits as long as the server ask
   expect(lane.blockedForMs).toBe(30_000);
 });
 
-it('the lane of the model counts neither a refusal by the server nor a missed deadline as a failure', async () => {
+it('the lane of the model does not count a refusal or a missed deadline as a failure of the server', async () => {
   for (let n = 0; n < 6; n += 1) await fail('refused');
   for (let n = 0; n < 3; n += 1) await fail('server_error');
   await fail('deadline');

@@ -56,7 +56,7 @@ describe('the reading of sentiment and intent', () => {
     expect(instructionsFor('topic')).toContain('the mood of the text itself');
   });
 
-  it('writes each name and the user’s description as a JSON string, so that quotes and line breaks cannot end the string', () => {
+  it('writes names and the user’s description as JSON strings, which quotes and line breaks cannot end', () => {
     const { instructions } = analysisReading({ ...subject, names: ['A"\nB'], about: 'kettles\n"only"' });
     expect(instructions).toContain('"A\\"\\nB"');
     expect(instructions).toContain('"kettles\\n\\"only\\""');
@@ -94,7 +94,7 @@ const OUTPUT = { product: 'Acme', note: 'x', price: 12.5, urgent: false, mood: '
 describe('the reading of an agent step', () => {
   const { check, schema, instructions } = agentStepReading('Find the product.', FIELDS);
 
-  it('accepts values of the types, and null in every field', () => {
+  it('accepts values of the declared types, and null in every field', () => {
     expect(check(OUTPUT)).toEqual({ value: OUTPUT });
     const nothing = Object.fromEntries(Object.keys(FIELDS).map((name) => [name, null]));
     expect(check(nothing)).toEqual({ value: nothing });
@@ -121,7 +121,7 @@ describe('the reading of an agent step', () => {
     expect(check(answer)).toEqual({ fault: expect.stringContaining(why) });
   });
 
-  it('counts characters, not UTF-16 code units', () => {
+  it('counts an emoji as one character of the maximum length', () => {
     expect(check({ ...OUTPUT, product: '👋👋👋👋👋' })).toHaveProperty('value');
     expect(check({ ...OUTPUT, product: '👋👋👋👋👋👋' })).toHaveProperty('fault');
   });
