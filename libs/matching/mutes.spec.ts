@@ -29,7 +29,7 @@ describe('mutes', () => {
     expect(muted({ value: 'jobs.example' })).toBe(true);
   });
 
-  it('compare complete authors and communities by default, ignoring case and prefix', () => {
+  it('compare the whole name of an author or community by default, ignoring case and prefix', () => {
     expect(effectiveMute({ value: 'x', target: 'author' }).match).toBe('exact');
     for (const value of ['ada_l', '@Ada_L', 'u/ADA_L', '/u/ada_l']) {
       expect(muted({ value, target: 'author' })).toBe(true);
@@ -42,7 +42,7 @@ describe('mutes', () => {
     expect(muted({ value: 'acme', target: 'author', match: 'word' }, bluesky)).toBe(true);
   });
 
-  it('never match if the post has no author or community to compare, or if the value of the mute has no visible character or only quotes', () => {
+  it('never match if the author or community is missing, or if the muted value is blank or only quotes', () => {
     const anonymous = { source: 'rss', title: '', text: '' };
     expect(muted({ value: 'ada', target: 'author', match: 'contains' }, anonymous)).toBe(false);
     expect(muted({ value: 'ada', target: 'community' }, anonymous)).toBe(false);
@@ -51,7 +51,7 @@ describe('mutes', () => {
     expect(muted({ value: '" "', target: 'author', match: 'word' })).toBe(false);
   });
 
-  it('apply only to the source that they name, or to all sources; the outcome of each mute is reported in order', () => {
+  it('apply only to the source that they name, otherwise to all sources, and report their outcomes in order', () => {
     const mutes: MuteRule[] = [
       { value: 'acme', source: 'hackernews' },
       { value: 'nothing', target: '', match: '' },
