@@ -24,7 +24,7 @@ beforeAll(() => scene.start());
 afterAll(() => scene.stop());
 
 describe('a durable consumer', () => {
-  it('does not receive a done message again, and receives a message again after each `retry`', async () => {
+  it('receives a message with the outcome `done` once, and a message again after each `retry`', async () => {
     const seen: Seen[] = [];
     const { name, running } = await run((batch) => {
       seen.push(...batch);
@@ -80,7 +80,7 @@ describe('a durable consumer', () => {
     expect((await scene.bus.jsm.consumers.info('CHECKS', name)).num_ack_pending).toBe(1);
   });
 
-  it('marks a message that it handles again after the failure of its batch', async () => {
+  it('handles the message of a failed batch a second time, and marks the message', async () => {
     const marks: boolean[] = [];
     const { name, running } = await run(() => [], 10, {
       handle: async (batch) => {
@@ -95,7 +95,7 @@ describe('a durable consumer', () => {
     expect(marks).toEqual([false, true]);
   });
 
-  it('does not handle the messages of a batch alone while a store cannot answer, until their fourth delivery', async () => {
+  it('handles the messages of a batch one by one only from their fourth delivery if a store cannot answer', async () => {
     const handled: string[] = [];
     let allSent = false;
     const { name, running } = await run(async (batch) => {
@@ -201,7 +201,7 @@ describe('a durable consumer', () => {
     expect(begun.filter((text) => text === 'a')).toEqual(['a']);
   });
 
-  it('handles each message once if a second replica has the same name', async () => {
+  it('handles each message once if two replicas run', async () => {
     const seen: string[] = [];
     const { name, running, again } = await run((batch) => {
       seen.push(...batch.map(({ text }) => text));
@@ -267,7 +267,7 @@ it('a consumer with a minimum time between batches handles a single message imme
   expect(batches).toEqual([['first'], ['second', 'third', 'fourth']]);
 });
 
-it('a consumer of some subjects gets only messages on these subjects, and other messages do not count as missing in its tables', async () => {
+it('a consumer of some subjects gets only their messages, even if a purge has deleted the newest of them', async () => {
   const seen: string[] = [];
   let applied = 0;
   const consumer = await run(
@@ -294,7 +294,7 @@ it('a consumer of some subjects gets only messages on these subjects, and other 
   expect(seen).toEqual(['first', 'second', 'purged', 'third']);
 });
 
-it('a consumer whose tables lack acknowledged messages gets them again, marked as reread', async () => {
+it('a consumer whose tables lack acknowledged messages gets these messages again, marked as reread', async () => {
   const marks: [string, boolean][] = [];
   const handle: Durable['handle'] = async (batch) => {
     for (const message of batch) marks.push([Buffer.from(message.data).toString(), isReread(message)]);

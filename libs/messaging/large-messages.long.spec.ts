@@ -42,7 +42,7 @@ it.each([
   [1, 200],
   [6, 60],
 ])(
-  'each of the durable consumers of a connection (%d) receives %d large messages once, and the connection is kept',
+  '%d durable consumers of one connection each receive %d large messages once, and keep the connection',
   async (consumers, count) => {
     const texts = Array.from({ length: count }, () => LARGE);
     const deliveries = await received({ texts, consumers }, count, 30_000);

@@ -55,7 +55,7 @@ describe('a message whose outcome comes later', () => {
     expect(handledAt.length).toBe(1);
   });
 
-  it('is tried alone after a failure, because another message of its batch can be at fault', async () => {
+  it('is tried alone after its batch failed, because another message of the batch can be at fault', async () => {
     const together = new Decision();
     together.refuse(new Error('one of them is bad'));
     const sizes: number[] = [];
@@ -73,7 +73,7 @@ describe('a message whose outcome comes later', () => {
     expect(sizes).toEqual([2, 1, 1]);
   });
 
-  it('is tried alone, never at the same time as another message, and only once for each delivery', async () => {
+  it('is tried alone after its batch failed: one message at a time, and once for each delivery', async () => {
     const refused = (error: string) => later(Promise.reject(new Error(error)));
     let running = 0;
     let most = 0;

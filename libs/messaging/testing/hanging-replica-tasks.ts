@@ -40,7 +40,7 @@ export function hangingReplicaTasks(scene: DurableScene): void {
       return { name, begun: () => begun, free, got, running, second };
     }
 
-    it('keeps at most its batch and the next batch; the other replicas get all other messages', async () => {
+    it('keeps at most its batch and the next batch, while other replicas get all other messages', async () => {
       const { name, free, got, running, second } = await hanging();
       await until('the second replica has the other messages', () => got.size >= texts.length - 20);
       await until(
