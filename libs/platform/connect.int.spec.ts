@@ -139,7 +139,7 @@ it('the MASTER_KEY is checked against the streams if Postgres was lost', async (
   await close();
 });
 
-it('a new MASTER_KEY is the only key after the secrets of accounts and of channels are encrypted with it', async () => {
+it('the old MASTER_KEY is needed until all secrets of accounts and channels are encrypted with the new key', async () => {
   const { close, ...connections } = await platform();
   const { database } = connections;
   const [earlier, present] = ['aa'.repeat(32), 'cc'.repeat(32)] as const;
