@@ -44,7 +44,7 @@ it('Postgres ends the transaction of a frozen process and releases its locks', a
   await service.destroy();
 });
 
-it('a statement can take a minute by default, a transaction can be idle for three minutes, and a lost host is noticed within a minute', async () => {
+it('the default limits are a minute for a statement, three for an idle transaction, and one for a lost host', async () => {
   const service = await openDatabase(stores.databaseUrl, 'service');
   const settings = await service.query<{ name: string; setting: string }[]>(
     `SELECT name, setting FROM pg_settings
@@ -101,7 +101,7 @@ describe('a statement that is run often', () => {
     return rows.map(({ n }) => n);
   };
 
-  it('is prepared, and finds the table of its search path, also after the table was exchanged or has a new column', async () => {
+  it('is prepared, and still runs after its table was replaced or got a new column', async () => {
     await database.query('CREATE TABLE often (n int); INSERT INTO often VALUES (1)');
     for (let n = 0; n < 50; n += 1) expect(await run()).toEqual([2]);
     const prepared: unknown[] = await database.query(

@@ -48,7 +48,7 @@ async function beforeMigration(work: (runner: QueryRunner) => Promise<void>): Pr
   }
 }
 
-it('a watch takes at most 185 bytes with its indexes and its share (a tenth) of a search', async () => {
+it('a watch with its indexes and a tenth of a search takes at most 185 bytes', async () => {
   await scheduleWatches(2_000, 10);
   const [row]: { bytes: number }[] = await database.query(
     `SELECT ((pg_total_relation_size('watch_schedule') + pg_total_relation_size('upstream_searches')
@@ -144,7 +144,7 @@ it('the migration rounds a due time up to a whole second, and drops the time at 
   ).toEqual([{ up: true, exact: true, failed_at: null }]);
 });
 
-it('second_of rounds times down to whole seconds, until 2068; flags can only be true or null', async () => {
+it('second_of rounds times down to whole seconds until 2068, and flags can only be true or null', async () => {
   expect(
     await database.query(
       `SELECT second_of('2000-01-01 00:00:00Z') AS zero, second_of('2026-03-04 12:00:00.999Z') = second_of('2026-03-04 12:00:00Z') AS down,
