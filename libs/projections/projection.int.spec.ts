@@ -122,7 +122,7 @@ it('a projection stores no position of a batch whose rows could not be written',
   expect(await apply([message('a', 1), message('b', 2)])).toEqual(['applied', 'applied']);
 });
 
-it('a projection passes each message to `apply` with the last applied sequence of its subject as `predecessor`, also if the caller passes 0', async () => {
+it('`apply` gets each message with the last applied sequence of its subject, even if the caller passes 0', async () => {
   const seen: [string, number, number][] = [];
   const recording: Projection = {
     ...log,
@@ -141,7 +141,7 @@ it('a projection passes each message to `apply` with the last applied sequence o
   ]);
 });
 
-it('an unordered projection also applies messages at or before the position, marks them with `again`, and keeps the position', async () => {
+it('an unordered projection also applies messages up to its position, marked with `again`, and keeps the position', async () => {
   const seen: [number, boolean][] = [];
   const unordered: Projection = {
     ...log,
@@ -167,7 +167,7 @@ it('an unordered projection also applies messages at or before the position, mar
   expect(await positionsOf(database.manager, log.name, ['a'])).toEqual(new Map([['a', 5]]));
 });
 
-it('a projection deletes only the positions of the given subjects; `*` in a subject matches any text', async () => {
+it('a projection deletes only the positions of the given subjects, in which `*` matches any text', async () => {
   const subjects = ['a.1.x', 'a.2.x', 'a_1.x', 'ab1.x', 'a%.x', 'a\\.x', 'a.x'];
   await apply(subjects.map((subject, n) => message(subject, n + 1)));
   await database.transaction((tx) => forgetPositions(tx, log, ['a.*.x', 'a_1.x', 'a%.x', 'a\\.x']));
