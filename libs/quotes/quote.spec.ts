@@ -46,7 +46,7 @@ describe('the price of a search', () => {
     });
   });
 
-  it('adds 2 credits per engine of ai_answers, and nothing on other sources, if brands other than the subject are also searched for [credits.ai-answers, estimate.ai-answers]', () => {
+  it('adds 2 credits per engine, only on ai_answers, if the search names brands other than the subject [credits.ai-answers, estimate.ai-answers]', () => {
     expect(price({ source: 'ai_answers', coBrands: true }).creditsPerCheck).toBe(3 * (5 + 2));
     expect(price({ source: 'x', coBrands: true }).creditsPerCheck).toBe(5);
   });
@@ -142,7 +142,7 @@ describe('the quote of a day', () => {
     ]);
   });
 
-  it('has the first scan on the first day, and ends with the requested window', () => {
+  it('has the first scan on the first day, and counts only the requested period', () => {
     const periods = [period({ from: at('04T23:00'), firstScanCredits: 100 })];
     expect(quotedByDay(periods, at('04T00:00'), at('05T01:00'))).toEqual([
       { source: 'x', date: '2026-03-04', checks: 2, credits: 105 },
@@ -171,7 +171,7 @@ describe('the quote of a day', () => {
     );
   });
 
-  it('counts a pause like running time, up to one check, and adds no check between two periods without a pause', () => {
+  it('counts a pause as at most one check, and adds no check between two periods without a pause', () => {
     const daily = { intervalSeconds: 86_400 };
     const periods = [
       period({ ...daily, to: at('04T03:00') }),
@@ -189,7 +189,7 @@ describe('the quote of a day', () => {
     ]);
   });
 
-  it('in whole checks counts each check at its price, on the day on which the interval before it begins', () => {
+  it('counts each whole check at its price, on the day on which the interval before the check begins', () => {
     const slow = { creditsPerCheck: 2, intervalSeconds: 2 * 86_400, to: at('09T00:00') };
     const periods = [
       period({ ...slow, from: at('04T12:00') }),
@@ -205,7 +205,7 @@ describe('the quote of a day', () => {
     ]);
   });
 
-  it('in whole checks adds up to the checks of the whole time, rounded up once per watch', () => {
+  it('counts as many whole checks as the whole period has, rounded up once per watch', () => {
     const interval = fc.integer({ min: 1, max: 900_000 });
     fc.assert(
       fc.property(fc.nat(10_000_000), fc.nat(10_000_000), interval, (from, length, intervalSeconds) => {
