@@ -58,7 +58,7 @@ describe('the intent of a post', () => {
     "I can't watch the game, I am at Acme",
     "Still can't get over Acme being closed",
     'You will be able to buy the Acme in shops',
-  ])('is neither a support request nor a feature request if the text requests nothing: "%s"', (text) => {
+  ])('is no request for support or for a feature if the text requests nothing: "%s"', (text) => {
     expect(['support_request', 'feature_request']).not.toContain(readingOf(requestOf(text)).intent);
   });
 

@@ -4,7 +4,7 @@ import { switchingIn } from './switching.js';
 // In the sentences, § is the subject.
 const direction = (sentence: string) => switchingIn([sentence])[0]?.direction;
 
-describe('statements about a change to or from something, or about a comparison', () => {
+describe('statements that compare products, or say that somebody changes to or from a product', () => {
   it.each([
     'leaving § for acme',
     'we switched from § to acme last week',
@@ -57,7 +57,7 @@ describe('statements about a change to or from something, or about a comparison'
     },
   );
 
-  it('are ignored if the subject is on neither side', () => {
+  it('are ignored if they are not about the subject', () => {
     expect(direction('acme is better than globex, says §')).toBeUndefined();
   });
 });
