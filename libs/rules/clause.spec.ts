@@ -125,7 +125,7 @@ describe('a clause', () => {
     [0.3, 0.31, false],
     [undefined, 0, false],
   ])(
-    'with `similar_to`, the similarity %s and the threshold %s has the result %s [rules.similar-to]',
+    'compares the similarity %s with the threshold %s of `similar_to`: the result is %s [rules.similar-to]',
     (similarity, threshold, holds) => {
       const value = threshold === undefined ? 'an outage' : { text: 'an outage', threshold };
       const found = clause('text', 'similar_to', value, subject, similarity);

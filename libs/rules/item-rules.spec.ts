@@ -8,7 +8,7 @@ describe('the rules of a keyword', () => {
   const never = item({ field: 'kind', op: 'eq', value: 'listing' });
   const webhook = { type: 'webhook' };
 
-  it('run in order until a fired rule has the action `stop`; the effects of earlier rules remain [rules.order, rules.stop, rules.mark, rules.notify]', () => {
+  it('run in order until a fired rule has the action `stop`, and keep the effects of earlier rules [rules.order, rules.stop, rules.mark, rules.notify]', () => {
     const rules = [
       ruleOf({ name: 'a', when: always, then: [{ type: 'mark', label: 'starred' }, webhook] }),
       ruleOf({ name: 'b', when: never, then: [{ type: 'stop' }] }),

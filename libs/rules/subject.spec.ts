@@ -3,7 +3,7 @@ import { EventSchema } from '#contracts';
 import { ruleSubjectOf } from './subject.js';
 
 describe('the values that rules read from an event', () => {
-  it('are the values of the item and of its readings, with price and brand of a listing and followers of an author [rules.fields]', () => {
+  it('are those of the item and its readings, including the price and brand of a listing [rules.fields]', () => {
     const event = create(EventSchema, {
       ...{ eventId: 'e', source: 'vinted', vip: true, lang: 'en', relevance: 0 },
       aiJson: '{"status":"completed","output":{"x":1}}',
