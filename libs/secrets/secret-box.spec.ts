@@ -11,7 +11,7 @@ describe('a secret box', () => {
     expect(() => new SecretBox(first).open(rotating.seal('y'))).toThrow();
   });
 
-  it('encrypts again what an earlier key encrypted, and nothing else', () => {
+  it('encrypts with the first key only what an earlier key had encrypted', () => {
     const rotating = new SecretBox(`${second},${first}`);
     const resealed = rotating.reseal(new SecretBox(first).seal('whsec_x'));
     expect(resealed && new SecretBox(second).open(resealed)).toBe('whsec_x');

@@ -57,7 +57,7 @@ describe('the address of a report', () => {
 describe('the link of a mail', () => {
   const url = 'https://earshot.example.org';
 
-  it('to unsubscribe stays valid during a rotation of the master key, until the old key is removed', () => {
+  it('unsubscribes during a rotation of the master key, until the old key is removed', () => {
     const old = tokenIn(new AddressLinks(first, url).urlOf('unsubscribe', ref, 0));
     const rotating = new AddressLinks(`${second},${first}`, url);
     expect(rotating.read('unsubscribe', old, Date.now())).toEqual(ref);
@@ -67,7 +67,7 @@ describe('the link of a mail', () => {
     expect(new AddressLinks(`${second},${third}`, url).read('unsubscribe', old, 0)).toBeUndefined();
   });
 
-  it('to verify an address is valid for 7 days, and does not unsubscribe the address', () => {
+  it('verifies an address for 7 days, and cannot unsubscribe the address', () => {
     const links = new AddressLinks(first, url);
     const token = tokenIn(links.urlOf('verify', ref, 0));
     const week = 7 * 24 * 3_600_000;
