@@ -52,7 +52,7 @@ describe('a source with the real outbound client', () => {
     await expect(read(http, `${origin}/feed.xml`)).rejects.toMatchObject({ kind: 'blocked' });
   });
 
-  it('sends requests, redirects included, to the address that the operator set, and keeps the original host names in its results', async () => {
+  it('sends all requests to the address that the operator set, but returns the original host names', async () => {
     const http = createUpstreamHttp({ source: 'rss', http: strictHttp, baseUrl: origin });
     const state = {};
     const { items } = await read(http, FEED_URL, state);

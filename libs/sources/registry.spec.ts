@@ -6,7 +6,7 @@ describe('the sources of an installation', () => {
     expect([...createSources({}).keys()]).toEqual([...SOURCE_IDS]);
   });
 
-  it('are configured without settings if they need none; the others list their missing settings', () => {
+  it('are configured without settings if they need none, and otherwise list the missing settings', () => {
     const sources = createSources({});
     for (const id of ['hackernews', 'rss', 'lemmy', 'mastodon', 'stackoverflow', 'github'] as const) {
       expect(sources.get(id)).toMatchObject({ configured: true, missingSettings: [], enabled: true });
@@ -37,7 +37,7 @@ describe('the sources of an installation', () => {
     expect(createSources(half).get('reddit')?.missingSettings).toEqual(['SOURCE_REDDIT_CLIENT_SECRET']);
   });
 
-  it('can be disabled; vinted is disabled by default', () => {
+  it('can be disabled, and vinted is disabled by default', () => {
     const sources = createSources({ SOURCE_RSS_ENABLED: 'false', SOURCE_HACKERNEWS_ENABLED: '' });
     expect(['rss', 'hackernews', 'vinted'].map((id) => sources.get(id as 'rss')?.enabled)).toEqual([
       false,

@@ -24,7 +24,7 @@ describeConnector('ai_answers', {
 });
 
 describe('the settings of ai_answers', () => {
-  it('need at least one key; models have defaults', () => {
+  it('must contain at least one key, and have a default model for each engine', () => {
     expect(connector.requiredSettings).toEqual([
       ['AI_OPENAI_TOKEN', 'AI_ANTHROPIC_TOKEN', 'AI_PERPLEXITY_TOKEN', 'AI_GEMINI_TOKEN'],
     ]);
@@ -175,7 +175,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('has the website of its engine as its url if it cites no page', async () => {
+  it('has the address of the engine’s website as its url if it cites no page', async () => {
     const { items } = await reading(engines()).read;
     expect(items.map(({ url }) => url)).toEqual([
       'https://chatgpt.com/',

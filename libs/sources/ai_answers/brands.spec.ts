@@ -6,7 +6,7 @@ const cited = (brand: string, url: string, title = '', domains?: BrandDomains) =
   readBrands('', [page(url, title)], [brand], domains)[0]?.cited;
 
 describe('the brands that an answer mentions', () => {
-  it('are found in its text as whole words, in upper or lower case, with the position of the first mention', () => {
+  it('are found in its text as whole words in any case, with the position of the first mention', () => {
     const text = 'Try ACME Rocket or Byron; byron is cheaper. Acmeology is no brand.';
     expect(readBrands(text, [], ['Byron', 'acme rocket', 'Acme', 'Ology'])).toEqual([
       { brand: 'Byron', mentioned: true, cited: false, position: 19 },
@@ -89,7 +89,7 @@ describe('the brands that an answer cites', () => {
     expect(cited('Byron', 'https://byron.example/', '', domains)).toBe(true);
   });
 
-  it('are independent of the brands that it mentions', () => {
+  it('need not be mentioned in the text of the answer', () => {
     const [one] = readBrands('Some lamp.', [page('https://acme.com/')], ['Acme']);
     expect(one).toEqual({ brand: 'Acme', mentioned: false, cited: true, position: null });
     const [other] = readBrands('Acme.', [], ['Acme']);
@@ -97,7 +97,7 @@ describe('the brands that an answer cites', () => {
   });
 });
 
-describe('the domain in the text', () => {
+describe('the domain in a text', () => {
   it.each([
     ['acme.com', 'acme.com'],
     [' HTTPS://www.Acme.com/shop?a=1 ', 'acme.com'],
@@ -106,7 +106,7 @@ describe('the domain in the text', () => {
     ['acme', undefined],
     ['', undefined],
     ['ftp://acme.com', undefined],
-  ])('%j is %s', (text, domain) => {
+  ])('is read from %j as %s', (text, domain) => {
     expect(domainOf(text)).toBe(domain);
   });
 });

@@ -67,7 +67,7 @@ describe('a check of ai_answers', () => {
     expect(upstream.requests.length).toBe(3);
   });
 
-  it('continues if Anthropic has paused, at most three times', async () => {
+  it('asks Anthropic to continue a paused answer, at most three times', async () => {
     const paused = { ...anthropicAnswer({ text: 'So far. ' }), stop_reason: 'pause_turn' };
     const turns = async (pauses: number) => {
       let asked = 0;
@@ -116,7 +116,7 @@ describe('an engine that fails', () => {
     });
   });
 
-  it('is not reported if the lane has stopped; the search throws the error of the lane', async () => {
+  it('is not reported if the lane has stopped: the search then throws the error of the lane', async () => {
     const upstream = fakeUpstream('ai_answers', engines());
     const stopped = new Error('the lane stops');
     const http = { ...upstream.http, request: () => Promise.reject(stopped) };
@@ -142,7 +142,7 @@ describe('an engine that fails', () => {
     [503, wait60, 60, 'the upstream failed; Earshot tries again later (openai)'],
     [529, wait60, 60, 'the upstream failed; Earshot tries again later (openai)'],
   ])(
-    'with the answer %i %j gets no request for %i s from any search, and the other engines are asked',
+    'answers %i %j, and then gets no request from any search for %i s',
     async (status, headers, seconds, why) => {
       let limited = true;
       const upstream = upstreamWithLane((request) =>
@@ -169,7 +169,7 @@ describe('an engine that fails', () => {
     },
   );
 
-  it('gets no request during the time for which it asked Earshot to wait, also after another replica has taken the lane', async () => {
+  it('gets no request until its wait is over, even if another replica has taken the lane', async () => {
     const upstream = upstreamWithLane(engines());
     upstream.http.holdOff({ waitMs: 20_000, reason: 'busy', quota: 'openai' });
     const { warnings } = await connector.search(promptCriteria(), fakeContext(upstream.http));
@@ -181,7 +181,7 @@ describe('an engine that fails', () => {
     expect(upstream.requests.map(engineOf)).toEqual(['anthropic', 'perplexity']);
   });
 
-  it('causes no wait if it did not ask Earshot to wait', async () => {
+  it('causes no wait of the lane if it did not ask Earshot to wait', async () => {
     const { read, heldOff } = reading(engines({ anthropic: down }));
     await read;
     expect(heldOff).toEqual([]);
@@ -190,17 +190,17 @@ describe('an engine that fails', () => {
   const openaiOnly = promptCriteria({ engines: ['openai'] });
   it.each<[string, FakeAnswer, object]>([
     [
-      'because its credit is used up',
+      'its credit is used up',
       { status: 429, body: { error: { code: 'insufficient_quota', type: 'insufficient_quota' } } },
       { kind: 'quota_spent', retryAfterMs: 3_600_000 },
     ],
     [
-      'because its credit is used up (Anthropic)',
+      'its credit is used up (Anthropic)',
       { status: 400, body: { error: { message: 'Your credit balance is too low to access it.' } } },
       { kind: 'quota_spent', retryAfterMs: 3_600_000 },
     ],
     [
-      'because the requests of the day are used up (Google)',
+      'the requests of the day are used up (Google)',
       {
         status: 429,
         body: {
@@ -210,7 +210,7 @@ describe('an engine that fails', () => {
       // Midnight in Los Angeles is 08:00 in UTC.
       { kind: 'quota_spent', retryAfterMs: 20 * 3_600_000 },
     ],
-  ])('%s gets no requests for the time in `retryAfterMs` of the error', async (_, answer, expected) => {
+  ])('gets no requests for the time in `retryAfterMs` of the error if %s', async (_, answer, expected) => {
     const { read, heldOff } = reading(() => answer, openaiOnly);
     await expect(read).rejects.toMatchObject(expected);
     expect(heldOff).toMatchObject([
@@ -257,7 +257,7 @@ describe('an engine that fails', () => {
     await expect(reading(() => answer, openaiOnly).read).rejects.toMatchObject({ message });
   });
 
-  it('causes only a warning if one of its web searches fails (Anthropic)', async () => {
+  it('still gives an answer, with a warning, if only one of its web searches fails (Anthropic)', async () => {
     const failed = { type: 'web_search_tool_result', content: { error_code: 'too_many_requests' } };
     const answer = anthropicAnswer({}) as { content: object[] };
     const body = { ...answer, content: [failed, ...answer.content] };

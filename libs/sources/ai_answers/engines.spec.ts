@@ -37,7 +37,7 @@ describe('answers of every engine', () => {
   };
 
   it.each(ENGINES)(
-    'contain a text, each cited page once and in order, the queries and the model (%s)',
+    'are read with their text, model and queries, and with each cited page once, in order (%s)',
     (engine) => {
       const { text, citations, queries, model } = read(engine, answered(engine, given).body);
       expect(text).toBe('Acme [1], then Byron [2].');
@@ -68,7 +68,7 @@ describe('answers of every engine', () => {
 });
 
 describe('answers of OpenAI', () => {
-  it('have citations without the parameter that OpenAI adds to addresses', () => {
+  it('cite pages without the parameter that OpenAI adds to their addresses', () => {
     const marked = [
       ['https://acme.example/a?utm_source=openai', ''],
       ['https://acme.example/b?utm_source=openai&x=1', ''],
@@ -85,7 +85,7 @@ describe('answers of OpenAI', () => {
     ]);
   });
 
-  it('can have several parts; visited pages are separate from cited pages', () => {
+  it('can have several parts, and list visited pages separately from cited pages', () => {
     const answer = part(openaiAnswer({ queries: ['lamp'] }));
     const [, search, message] = answer.output;
     const more = { ...search, action: { type: 'open_page', url: 'https://opened.example/' } };
@@ -102,7 +102,7 @@ describe('answers of OpenAI', () => {
     });
   });
 
-  it('are read without the comments before them; a refusal counts as an answer', () => {
+  it('are read without the comments before them, even if they are refusals', () => {
     const answer = part(openaiAnswer({}));
     const message = answer.output.at(-1)!;
     const aside = { ...message, phase: 'commentary', content: [{ type: 'output_text', text: 'Looking.' }] };
@@ -135,7 +135,7 @@ describe('answers of OpenAI', () => {
   });
 });
 
-describe('the parts of an answer', () => {
+describe('an answer in several parts', () => {
   const texts = ['Acme', ' ', 'lamps', '.\n\n', 'Good.'];
 
   it.each<[Engine, object]>([
@@ -154,13 +154,13 @@ describe('the parts of an answer', () => {
         candidates: [{ finishReason: 'STOP', content: { parts: texts.map((text) => ({ text })) } }],
       },
     ],
-  ])('of %s are joined without separators, and parts of spaces stay', (engine, answer) => {
+  ])('has the text of its parts, joined without separators (%s)', (engine, answer) => {
     expect(read(engine, answer).text).toBe('Acme lamps.\n\nGood.');
   });
 });
 
 describe('answers of Anthropic', () => {
-  it('report a failed web search, whose result is an object and not a list', () => {
+  it('contain a warning if a web search failed, which has an object instead of a list as its result', () => {
     const answer = part(anthropicAnswer({}));
     const failed = {
       type: 'web_search_tool_result',
@@ -175,7 +175,7 @@ describe('answers of Anthropic', () => {
     });
   });
 
-  it('are continued if they pause', () => {
+  it('are joined from several responses if Anthropic pauses', () => {
     const paused = { ...anthropicAnswer({ text: 'So far' }), stop_reason: 'pause_turn' };
     const turn = ENGINE_APIS.anthropic.read(paused, [{ type: 'text', text: 'Before. ' }]);
     expect(turn).toEqual({ continueWith: [{ type: 'text', text: 'Before. ' }, part(paused).content[0]] });
@@ -200,7 +200,7 @@ describe('answers of Anthropic', () => {
       'refusal',
       'forbidden: ai_answers: anthropic refused to answer this prompt (refusal); change the prompt',
     ],
-  ])('are failures if they end with %s', (stop_reason, fault) => {
+  ])('are failures if their stop_reason is %s', (stop_reason, fault) => {
     expect(faultOf('anthropic', { ...anthropicAnswer({}), stop_reason })).toBe(fault);
   });
 });
@@ -208,7 +208,7 @@ describe('answers of Anthropic', () => {
 describe('answers of Perplexity', () => {
   const cites = [1, 2, 3].map((n) => [`https://p.example/${n}`, `Page ${n}`] as const);
 
-  it('cite the pages to which their marks refer ([1] is the first page); other pages are only sources', () => {
+  it('cite the pages to which their marks refer: [1] is the first page', () => {
     const { citations, sources } = read(
       'perplexity',
       perplexityAnswer({ text: 'Acme.[3][1] [9] [0]', cites }),
@@ -220,7 +220,7 @@ describe('answers of Perplexity', () => {
     expect(sources.map(({ url }) => url)).toEqual(cites.map(([url]) => url));
   });
 
-  it('cite every page if they have no marks, and are also read if `citations` or `search_results` is missing', () => {
+  it('cite every page if they have no marks, and can lack `citations` or `search_results`', () => {
     expect(read('perplexity', perplexityAnswer({ text: 'Acme.', cites })).citations.length).toBe(3);
     const bare = { ...perplexityAnswer({ text: 'Acme [1].', cites }), search_results: undefined };
     expect(read('perplexity', bare).citations).toEqual([{ url: 'https://p.example/1', title: '' }]);
@@ -237,7 +237,7 @@ describe('answers of Perplexity', () => {
 });
 
 describe('answers of Gemini', () => {
-  it('are read without the thoughts of the model, and with the HTML that Google requires', () => {
+  it('contain the HTML that Google requires, but not the thoughts of the model', () => {
     expect(read('gemini', geminiAnswer({ queries: ['lamp'] }))).toMatchObject({
       text: 'Acme makes lamps.',
       searchEntryPoint: '<div>lamps</div>',
@@ -253,7 +253,7 @@ describe('answers of Gemini', () => {
     });
   });
 
-  it('have citations with redirecting addresses, and with domains as titles', () => {
+  it('cite pages with an address that redirects, and with a domain as the title', () => {
     const uri = 'https://vertexaisearch.cloud.google.com/grounding-api-redirect/AU1';
     expect(read('gemini', geminiAnswer({ cites: [[uri, 'acme.com']] })).citations).toEqual([
       { url: uri, title: 'acme.com' },

@@ -96,7 +96,7 @@ describe('several runs of a search:', () => {
     expect({ ...uncited, id: null, brand: null }).toEqual({ ...changed, id: null });
   });
 
-  it('after a failed run, an engine is compared with its last answer', async () => {
+  it('the next answer of an engine that failed is compared with the last answer of this engine', async () => {
     const { read } = search(['openai', 'perplexity']);
     await read(0, undefined, answerOf('Acme.'));
     const second = await read(24, 0, { openai: { fails: { status: 500 } } });
@@ -105,7 +105,7 @@ describe('several runs of a search:', () => {
     expect(types(await read(72, 48, answerOf('Byron.')))).toEqual(['answer.changed']);
   });
 
-  it('the first answer of an engine that is added later is reported as created', async () => {
+  it('the first answer of an engine that was added later is reported as created', async () => {
     const { read } = search(['openai']);
     await read(0, undefined, answerOf('Acme.'));
     const second = await read(24, 0, answerOf('Acme.'), ['openai', 'gemini']);
@@ -156,7 +156,7 @@ describe('the ids of changes', () => {
     expect(again.items[0]?.itemId).not.toBe(first.items[0]?.itemId);
   });
 
-  it('are new each time the brands of the answer change back', async () => {
+  it('are different each time the brands of the answer change back', async () => {
     const { read } = search();
     await read(0, undefined, answerOf('Acme.'));
     const ids: string[] = [];
@@ -175,7 +175,7 @@ describe('the stored state of a search of ai_answers', () => {
     expect(Object.keys(one.state)).toEqual(['history']);
   });
 
-  it('contains at most ten changes of each engine; a watch that needs more gets a gap', async () => {
+  it('contains at most ten changes of each engine, and a watch that needs older changes gets a gap', async () => {
     const one = search(['openai', 'perplexity']);
     await one.read(0, undefined, answerOf('Acme.'));
     for (let hour = 1; hour <= 30; hour += 1)

@@ -49,7 +49,7 @@ describe('posts of Bluesky', () => {
     });
   });
 
-  it('contain complete links, although their positions are counted in bytes of UTF-8', () => {
+  it('contain whole addresses instead of shortened links, whose positions Bluesky counts in bytes', () => {
     const text = '💡 Große Lampe: lamps.example/re... und hier';
     const at = (shown: string) => {
       const byteStart = Buffer.from(text.slice(0, text.indexOf(shown))).length;
@@ -74,7 +74,7 @@ describe('posts of Bluesky', () => {
     [{ createdAt: 'soon' }, {}, '2026-03-04T12:00:00.000Z'],
     [{}, { indexedAt: undefined }, '2026-03-04T12:00:00.000Z'],
   ])(
-    'have the earlier of the times of client and server, or the only valid one (%j, %j)',
+    'have the earlier time of client and server, or the only valid time (record %j, post %j)',
     (record, more, publishedAt) => {
       expect(one({ record, ...more })?.publishedAt).toBe(publishedAt);
     },
@@ -142,7 +142,7 @@ describe('posts of Bluesky', () => {
     expect(bodyOf({ embed })).toMatchObject(body);
   });
 
-  it('are left out and counted if they cannot be read; the other items are kept, each once', () => {
+  it('are left out and counted if they cannot be read, while the other items are kept, each once', () => {
     const { items, warnings } = parseSearchAnswer({
       posts: [
         postView(1, SPEC_NOW),

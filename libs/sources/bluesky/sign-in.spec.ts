@@ -22,7 +22,7 @@ describe('requests to Bluesky with a session', () => {
       ? ended
       : { body: { posts: [postView(1, SPEC_NOW)] } });
 
-  it('share one sign-in', async () => {
+  it('sign in only once for several searches', async () => {
     const session = new Map<string, unknown>();
     const first = search(endedFor('none', {}), session);
     const second = search(endedFor('none', {}), session);
@@ -45,13 +45,13 @@ describe('requests to Bluesky with a session', () => {
       '401, as sent by the server that searches (AppView)',
       { status: 401, body: { error: 'ExpiredToken', message: 'Token has expired' } },
     ],
-  ])('renew the session after %s', async (_, ended) => {
+  ])('renew the session after the response %s', async (_, ended) => {
     const { reading, paths } = search(endedFor('access-1', ended));
     expect((await reading).items.length).toBe(1);
     expect(paths()).toEqual(['createSession', 'searchPosts', 'refreshSession', 'searchPosts']);
   });
 
-  it('use the password again if the refresh token has also expired', async () => {
+  it('sign in with the password if the refresh token has also expired', async () => {
     let signIns = 0;
     const { reading, paths } = search((request) => {
       if (request.at.pathname.endsWith('refreshSession'))

@@ -38,7 +38,7 @@ describe('faults of GitHub', () => {
       undefined,
     ],
   ])(
-    '%s is reported, with the time to wait if GitHub sends it or documents it',
+    '%s is reported, with the time to wait if GitHub states this time',
     async (_, answer, message, retryAfterMs) => {
       const reading = read({ query: 'lamp', filters: issues }, { answer });
       await expect(reading).rejects.toMatchObject({ kind: 'rate_limited', message, retryAfterMs });

@@ -22,7 +22,7 @@ describeConnector('github', {
 const repositories = { kinds: ['repository'] };
 
 describe('the request to GitHub', () => {
-  it('asks for issues, pull requests and repositories separately, with all terms together, newest first', async () => {
+  it('asks separately for issues, pull requests and repositories, each with all terms, newest first', async () => {
     const { asked, requests } = await read({ terms: ['lamp', 'desk light'] });
     expect(asked).toEqual([
       '(lamp OR "desk light") is:issue in:title,body',
@@ -76,7 +76,7 @@ describe('the request to GitHub', () => {
     ]);
   });
 
-  it('has at most 256 characters of words', async () => {
+  it('has terms of at most 256 characters in total', async () => {
     const terms = Array.from({ length: 6 }, (_, n) => `a term of quite some length, for a term, number ${n}`);
     const words = (await read({ terms, filters: issues })).asked.map((q) =>
       q.replace(' is:issue in:title,body', ''),
@@ -85,7 +85,7 @@ describe('the request to GitHub', () => {
     expect(words.join().match(/number \d/g)?.length).toBe(6);
   });
 
-  it('contains the query once if the search supports brackets, otherwise before each term', async () => {
+  it('contains the query once if GitHub allows brackets in the search, otherwise before each term', async () => {
     const init = { query: 'acme', terms: ['lamp', 'AND'] };
     expect((await read({ ...init, filters: issues })).asked).toEqual([
       'acme (lamp OR "AND") is:issue in:title,body',
@@ -150,7 +150,7 @@ describe('paging on GitHub', () => {
     expect([fetched.items.length, fetched.gap, upstream.requests.length]).toEqual([1000, true, 10]);
   });
 
-  it('follows the cursor for discussions', async () => {
+  it('reads the next page of discussions from the cursor', async () => {
     const pages = [discussions([discussion(1, SPEC_NOW)], 'c1'), discussions([discussion(2, SPEC_NOW)])];
     const upstream = fakeUpstream('github', () => ({ body: pages.shift() ?? {} }));
     const criteria = criteriaOf({ query: 'lamp', filters: { kinds: 'discussion' } });
@@ -162,7 +162,7 @@ describe('paging on GitHub', () => {
     expect(variables).toMatchObject([{ first: 100, after: null }, { after: 'c1' }]);
   });
 
-  it('causes a warning if the search ran out of time', async () => {
+  it('causes a warning if GitHub ran out of time for the search', async () => {
     const { fetched } = await read(
       { query: 'lamp', filters: issues },
       { answer: { body: { items: [issue(1, SPEC_NOW)], incomplete_results: true } } },

@@ -145,7 +145,7 @@ describe('entries of GitHub', () => {
     },
   );
 
-  it('have an id from their numeric `id`, and a repository from their address, in old responses', () => {
+  it('can be read from old responses, which lack `node_id` and `repository_url`', () => {
     const old = issueItem({
       node_id: undefined,
       repository_url: undefined,
@@ -162,7 +162,7 @@ describe('entries of GitHub', () => {
     expect(moved?.itemId).toBe('I_2999999');
   });
 
-  it('are left out and counted if they cannot be read; the other items are kept', () => {
+  it('are left out and counted if they cannot be read, while the other items are kept', () => {
     const { items, warnings, count } = parseIssues({
       items: [
         issue(1, SPEC_NOW),

@@ -30,7 +30,7 @@ async function asked(init: Parameters<typeof criteriaOf>[0], more: Partial<Fetch
 }
 
 describe('the request to Hacker News', () => {
-  it('asks for the phrase in quotes and without typo tolerance, newest first, from 5 minutes before the last read', async () => {
+  it('asks for the exact phrase, newest first, from 5 minutes before the last read', async () => {
     const upstream = fakeUpstream('hackernews', () => ({ body: { hits: [] } }));
     const since = new Date('2026-03-04T11:00:00.500Z');
     await connector.search(criteriaOf({ query: 'desk lamp' }), fakeContext(upstream.http, { since }));
@@ -40,7 +40,7 @@ describe('the request to Hacker News', () => {
     ]);
   });
 
-  it('is sent once for each term, with the query before the term', async () => {
+  it('is one request for each different term, with the query before the term', async () => {
     const queries = (await asked({ query: 'led', terms: ['Lamp', 'lamp ', 'desk light'] })).map(
       (q) => q['query'],
     );
@@ -54,13 +54,22 @@ describe('the request to Hacker News', () => {
     ['contains', 'desk lamp', '"desk lamp"', 'false'],
     ['platform', 'lamp -led', 'lamp -led', 'min'],
   ] as const)(
-    'in mode `%s` for the query `%s` has the text `%s`',
+    'uses the mode `%s` to turn the query `%s` into the text `%s`',
     async (match, query, text, typoTolerance) => {
       expect(await asked({ query }, { match })).toMatchObject([{ query: text, typoTolerance }]);
     },
   );
 
-  it('asks for all items if it reads the feed, up to a thousand in one response', async () => {
+  it('needs a query or terms', () => {
+    expect(connector.checkCriteria(criteriaOf({}))).toEqual([
+      { path: 'query', message: 'a search on hackernews needs a query or terms' },
+    ]);
+    expect(connector.checkCriteria(criteriaOf({ terms: ['a', 'b'] }))).toEqual([]);
+  });
+});
+
+describe('the feed of Hacker News', () => {
+  it('consists of all new items, up to a thousand in one response', async () => {
     const upstream = fakeUpstream('hackernews', (request) => serveStories([{ n: 1, at: SPEC_NOW }], request));
     const since = new Date('2026-03-04T11:00:00Z');
     const fetched = await connector.feed?.read(since, fakeContext(upstream.http));
@@ -72,21 +81,14 @@ describe('the request to Hacker News', () => {
     });
   });
 
-  it('needs one page of the feed for 50 minutes and two for an hour, and does not use the feed if it needs more than 10 pages', () => {
+  it('needs one page for 50 minutes, and is not used if it needs more than 10 pages', () => {
     const pages = [60, 3_000, 3_600, 33_000, 34_000].map((seconds) => connector.feed?.pagesFor(seconds));
     expect(pages).toEqual([1, 1, 2, 10, Infinity]);
-  });
-
-  it('needs a query or terms', () => {
-    expect(connector.checkCriteria(criteriaOf({}))).toEqual([
-      { path: 'query', message: 'a search on hackernews needs a query or terms' },
-    ]);
-    expect(connector.checkCriteria(criteriaOf({ terms: ['a', 'b'] }))).toEqual([]);
   });
 });
 
 describe('items of Hacker News', () => {
-  it('of the kind story link to their discussion and to their page', () => {
+  it('have the address of the discussion and a link to the page if they are stories', () => {
     const [item] = parseSearchAnswer({ hits: [storyHit(1, SPEC_NOW)] }).items;
     expect(item).toMatchObject({
       itemId: 'hn:39999999',
@@ -118,7 +120,7 @@ describe('items of Hacker News', () => {
     });
   });
 
-  it("of the kind comment have their story's title, no url, and a text with complete links", () => {
+  it('have the title of the story, and a text with whole addresses, if they are comments', () => {
     const [item] = parseSearchAnswer({ hits: [commentHit(1, SPEC_NOW)] }).items;
     expect(item?.text).toBe("It's bright.\n\nSee https://lamps.example/reviews/of/2026");
     expect(JSON.parse(item?.bodyJson ?? '')).toMatchObject({
@@ -135,7 +137,7 @@ describe('items of Hacker News', () => {
     expect(item?.engagement).toBeUndefined();
   });
 
-  it('are read if fields are null or empty', () => {
+  it('are read even if fields are null or empty', () => {
     const old = {
       url: null,
       story_text: '',
@@ -154,7 +156,7 @@ describe('items of Hacker News', () => {
     expect(item?.engagement).toMatchObject({ score: 1 });
   });
 
-  it('are left out and counted if they cannot be read; the other items are kept', () => {
+  it('are left out and counted if they cannot be read, while the other items are kept', () => {
     const answer = parseSearchAnswer({
       hits: [storyHit(1, SPEC_NOW), null, { objectID: '7' }, commentHit(2, SPEC_NOW, { comment_text: null })],
     });
@@ -166,7 +168,7 @@ describe('items of Hacker News', () => {
     ]);
   });
 
-  it('after the first thousand of a query are reported as a gap', async () => {
+  it('are reported as a gap if a query finds more than a thousand items', async () => {
     const upstream = fakeUpstream('hackernews', () => ({
       body: { hits: [], message: 'only the 1000 hits' },
     }));
@@ -178,7 +180,7 @@ describe('items of Hacker News', () => {
     });
   });
 
-  it('do not cause an endless read if the items of one second fill more than a page', async () => {
+  it('do not cause an endless read if more items than fit on a page have the same time', async () => {
     const posts = Array.from({ length: 1500 }, (_, n) => ({ n, at: SPEC_NOW }));
     const upstream = fakeUpstream('hackernews', (request) => serveStories(posts, request));
     const since = new Date('2026-03-04T11:00:00Z');

@@ -50,7 +50,7 @@ describe('faults of Lemmy:', () => {
     });
   });
 
-  it('the lane waits if the configured server asks Earshot to wait, even if another server answers', async () => {
+  it('the configured server makes the lane wait, even if another server of the search answers', async () => {
     const busy: FakeAnswer = { status: 400, body: { error: 'rate_limit_error' } };
     const upstream = fakeUpstream(
       'lemmy',
@@ -64,7 +64,7 @@ describe('faults of Lemmy:', () => {
     expect(upstream.heldOff).toEqual([{ waitMs: 30_000, reason }]);
   });
 
-  it('only the requests to a server wait if this server is not the configured one and asks Earshot to wait', async () => {
+  it('a server of `filters.instances` that asks Earshot to wait delays only the requests to this server', async () => {
     const session = new Map<string, unknown>();
     const filters = { instances: ['lemmy.world', 'light.example'] };
     const init = { query: 'lamp', filters };
@@ -78,7 +78,7 @@ describe('faults of Lemmy:', () => {
     ]);
   });
 
-  it('a failure of one server among several causes a warning', async () => {
+  it('one of several servers causes only a warning if it fails', async () => {
     const filters = { instances: ['light.example', 'lamps.example'] };
     const { fetched } = await read(
       { query: 'lamp', filters },
@@ -89,7 +89,7 @@ describe('faults of Lemmy:', () => {
     ]);
   });
 
-  it('a server that failed at the last read is read from the start of that read', async () => {
+  it('a server that failed at the last read is then read for the period of that read too', async () => {
     const state = {};
     let isDown = true;
     const hour = (n: number) => new Date(SPEC_NOW.getTime() + n * 3_600_000);

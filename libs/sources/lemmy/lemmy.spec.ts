@@ -47,12 +47,12 @@ describe('the request to Lemmy', () => {
     expect(connector.requestsPerSearch(criteriaOf({ terms: ['lamp', 'light'] }))).toBe(4);
   });
 
-  it('stays within the default limits of a server (60 searches, and six more each minute) for a quarter of an hour', () => {
+  it('stays within the default limits of a server for 15 minutes: 60 searches, and six more each minute', () => {
     const { requestsPerMinute } = connector.budget;
     expect(requestsPerMinute * 15).toBeLessThanOrEqual(60 + 6 * 15);
   });
 
-  it('contains only the longer of query and term, because they can occur in any order; in mode `platform` it contains both', async () => {
+  it('contains only the longer of query and term, but both in mode `platform`', async () => {
     const init = { query: 'acme', terms: ['lamp stand', 'led', 'bulb'] };
     expect((await read(init)).asked.map((path) => /q=([^&]*)/.exec(path)?.[1])).toEqual([
       'lamp+stand',
@@ -79,7 +79,7 @@ describe('the request to Lemmy', () => {
     expect(upstream.requests.map(({ at }) => at.pathname)).toEqual(['/api/v3/site', '/api/v4/search']);
   });
 
-  it('is preceded by a request for the version, once in six hours for all searches', async () => {
+  it('is preceded by a request for the version of the server, but only every six hours', async () => {
     const session = new Map<string, unknown>();
     const sitesAsked = async (now = SPEC_NOW) => {
       const { requests } = await read({ query: 'lamp' }, { more: { session, now } });
@@ -102,7 +102,7 @@ describe('the request to Lemmy', () => {
     expect(upstream.requests.length).toBe(2);
   });
 
-  it('uses cached versions of at most two hundred servers, with at most 500 languages each', async () => {
+  it('uses the cached versions of at most 200 servers, each with fewer than 500 languages', async () => {
     const session = new Map<string, unknown>();
     const all_languages = Array.from({ length: 2_000 }, (_, id) => ({
       id,
@@ -158,7 +158,7 @@ describe('paging on Lemmy', () => {
   const at = (minute: number) => new Date(SPEC_NOW.getTime() - minute * 60_000);
   const since = at(60);
 
-  it('continues while either posts or comments do not reach back to the last read', async () => {
+  it('continues until both posts and comments reach back to the last read', async () => {
     const comments = Array.from({ length: 60 }, (_, n) => commentView(n, at(n)));
     const pages = [
       { posts: [postView(1, at(1))], comments: comments.slice(0, 50) },
@@ -232,7 +232,7 @@ describe('the feed of Lemmy', () => {
     ]);
   });
 
-  it('needs more pages for a longer window, and is not used if its comments need more than 10 pages', () => {
+  it('needs more pages for a longer period, and is not used if its comments need more than 10 pages', () => {
     expect([60, 600, 900, 3_600].map((seconds) => connector.feed?.pagesFor(seconds))).toEqual([
       4,
       10,

@@ -84,7 +84,7 @@ describe('posts and comments of Lemmy', () => {
     expect(bodyOf(comment({ comment: { path: '0.17.18.4999' } }))['parentId']).toBe('18');
   });
 
-  it('are converted to the same items from version 1.0, which sends another structure', () => {
+  it('are converted to the same items if version 1.0 sends them in another structure', () => {
     const views = [postView(1, SPEC_NOW), commentView(2, SPEC_NOW)];
     const old = parseSearch({ posts: [views[0]], comments: [views[1]] }, ORIGIN).items;
     const now = parseSearch({ search: views.map(inV4), next_page: 'P1' }, ORIGIN);
@@ -128,7 +128,7 @@ describe('posts and comments of Lemmy', () => {
     ['2026-03-04T12:00:00+01:00', '2026-03-04T11:00:00.000Z'],
     ['2026-03-04T12:04:00Z', '2026-03-04T12:04:00.000Z'],
     ['2031-01-01T00:00:00Z', undefined],
-  ])('written at the time %s get the publication time %s', (published, publishedAt) => {
+  ])('have a time "%s" in the response, which becomes the publication time %s', (published, publishedAt) => {
     expect(post({ post: { published } })?.publishedAt).toBe(publishedAt);
   });
 

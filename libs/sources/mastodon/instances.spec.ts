@@ -21,7 +21,7 @@ describe('the instances of a search on Mastodon', () => {
     expect(withToken().requestsPerSearch(criteriaOf({ query: 'lamp', filters }))).toBe(3);
   });
 
-  it('return a post only once, even if several of them show it', async () => {
+  it('return a post only once, even if several instances show the post', async () => {
     const both = { instances: ['light.example', 'lamps.example'] };
     const { fetched } = await read(withToken(), { query: 'lamp', filters: both }, (_, host) => ({
       body: [status(1, SPEC_NOW, { id: host === 'light.example' ? '7' : '9' })],
@@ -29,7 +29,7 @@ describe('the instances of a search on Mastodon', () => {
     expect(fetched.items.map(({ itemId }) => itemId)).toEqual([statusUri(1)]);
   });
 
-  it('are each read back to the last read, even if a post on a page was seen on another instance before', async () => {
+  it('are each read back to the last read, even if a page contains a known post', async () => {
     const since = new Date(SPEC_NOW.getTime() - 3_600_000);
     const posts = Array.from({ length: 100 }, (_, n) => ({
       n,
@@ -45,7 +45,7 @@ describe('the instances of a search on Mastodon', () => {
     expect([items.length, gap]).toEqual([80, false]);
   });
 
-  it('are read further back after a read at which they failed, and a gap is reported if the page cap is too low for this', async () => {
+  it('are read further back after a failed read, with a gap if the page cap prevents this', async () => {
     const state = {};
     let isDown = true;
     const posts = Array.from({ length: 200 }, (_, n) => ({
@@ -73,7 +73,7 @@ describe('the instances of a search on Mastodon', () => {
     expect([gap, (await read(hour(1), hour(-1 / 12), 3)).gap]).toEqual([false, true]);
   });
 
-  it('cause a warning if one of them fails', async () => {
+  it('cause a warning if one instance fails', async () => {
     const { fetched } = await read(withToken(), { query: 'lamp', filters }, (path, host) =>
       host === 'light.example' ? { status: 503 } : quiet(path),
     );
@@ -82,7 +82,7 @@ describe('the instances of a search on Mastodon', () => {
     ]);
   });
 
-  it('make the lane wait if the configured instance asks for it; if another instance asks, only the requests to that instance wait', async () => {
+  it('make the whole lane wait only if the configured instance asks Earshot to wait', async () => {
     const busy: FakeAnswer = { status: 429, headers: { 'retry-after': '90' } };
     const session = new Map<string, unknown>();
     const searchWithBusyHost = async (busyHost: string, query: string) => {
@@ -107,7 +107,7 @@ describe('the instances of a search on Mastodon', () => {
     );
   });
 
-  it('have the post rates of their timelines cached, for at most 500 instances', async () => {
+  it('have the post rate of their timeline cached, for at most 500 instances', async () => {
     const session = new Map<string, unknown>();
     const connector = withoutToken();
     const since = new Date(SPEC_NOW.getTime() - 600_000);
@@ -129,7 +129,7 @@ describe('the instances of a search on Mastodon', () => {
     expect(timelineRequests()).toBe(502);
   });
 
-  it('that show posts only to their own accounts make only this search fail', async () => {
+  it('make only this search fail if they show posts only to their own accounts', async () => {
     const reading = read(withToken(), { query: 'lamp', filters: { instances: 'light.example' } }, () => ({
       status: 422,
     }));

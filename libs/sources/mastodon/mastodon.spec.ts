@@ -55,12 +55,12 @@ describe('the request to Mastodon with a token', () => {
     ['contains', 'lamp', 'lamp'],
     ['contains', 'desk lamp', '"desk+lamp"'],
     ['platform', 'lamp -led', 'lamp+-led'],
-  ] as const)('in mode `%s` for the query `%s` has the text `%s`', async (match, query, text) => {
+  ] as const)('uses the mode `%s` to turn the query `%s` into the text `%s`', async (match, query, text) => {
     const { asked } = await read(withToken(), { query }, quiet, { match });
     expect(asked[0]).toBe(`/api/v2/search?q=${text}&type=statuses&limit=40`);
   });
 
-  it('causes a warning if the full-text search finds nothing although the hashtag has posts', async () => {
+  it('causes a warning if the full-text search finds nothing, but the hashtag has posts', async () => {
     const tagged = Array.from({ length: 10 }, (_, n) => status(n, SPEC_NOW));
     const answer = (path: string): FakeAnswer => ({ body: path === '/api/v2/search' ? NOTHING : tagged });
     const doubt =
@@ -82,7 +82,7 @@ describe('the request to Mastodon with a token', () => {
 });
 
 describe('the request to Mastodon without a token', () => {
-  it('asks for hashtags, at most four in one request, and causes a warning that only hashtags are searched', async () => {
+  it('asks only for hashtags, at most four in one request, and causes a warning about this', async () => {
     const terms = ['Acme Rocket', 'C++', 'größe', '東京', 'x-ray', '2026', '💡'];
     const { asked, fetched, requests } = await read(withoutToken(), { terms }, (path) => ({
       body: path.includes('acmerocket') || path.includes('xray') ? [status(1, SPEC_NOW)] : [],
@@ -96,7 +96,7 @@ describe('the request to Mastodon without a token', () => {
     expect(fetched.items.map(({ itemId }) => itemId)).toEqual([statusUri(1)]);
   });
 
-  it('in mode `platform` asks for posts that have both query and term as hashtags', async () => {
+  it('asks in mode `platform` for posts that have both query and term as hashtags', async () => {
     const init = { query: 'led', terms: ['lamp', 'light'] };
     const { asked } = await read(withoutToken(), init, quiet, { match: 'platform' });
     expect(asked).toEqual([
@@ -105,7 +105,7 @@ describe('the request to Mastodon without a token', () => {
     ]);
   });
 
-  it('is repeated without its first hashtag if no post has it; for an hour, this hashtag is not put first again', async () => {
+  it('is repeated with the next hashtag first if no post has the first hashtag', async () => {
     const answer = (path: string): FakeAnswer => ({
       body: path.endsWith('/lamp') ? [status(1, SPEC_NOW)] : [],
     });
@@ -140,7 +140,7 @@ describe('the request to Mastodon without a token', () => {
     expect([items.length, gap, upstream.requests.length]).toEqual([80, false, 3]);
   });
 
-  it('continues paging after a post that arrived late with an old date', async () => {
+  it('reads the next page even if a post arrived late and has an old date', async () => {
     const at = (minute: number) => new Date(SPEC_NOW.getTime() - minute * 60_000);
     const late = { created_at: '2026-03-01T00:00:00.000Z' };
     const pages = [[status(1, at(0)), status(2, at(1), late)], [status(3, at(2))], []];
@@ -155,7 +155,7 @@ describe('the request to Mastodon without a token', () => {
   });
 
   it.each([401, 422])(
-    'reports that hashtags require a sign-in (status %i), with the setting',
+    'fails with an error that names the setting of the token if hashtags require a sign-in (status %i)',
     async (code) => {
       const reading = read(withoutToken(), { query: 'lamp' }, () => ({ status: code, body: { error: 'x' } }));
       await expect(reading).rejects.toMatchObject({
@@ -182,13 +182,13 @@ describe('the public timeline of an instance', () => {
     return { fetched, paths, again: () => connector.search(criteriaOf({ query: 'lamp' }), context()) };
   }
 
-  it('is read completely, without a gap or a warning, if it has few posts', async () => {
+  it('is read back to the last read, without a gap or a warning, if it has few posts', async () => {
     const { fetched, paths } = await searched(10);
     expect(paths()).toEqual(['public', 'public']);
     expect([fetched.gap, fetched.warnings, fetched.items.length]).toEqual([false, [], 80]);
   });
 
-  it('is measured only once, and not read further, if it has too many posts', async () => {
+  it('is read only once, to measure its posts, if it has too many posts', async () => {
     const { fetched, paths, again } = await searched(1);
     expect(fetched.warnings).toEqual([TAGS_ONLY]);
     const before = paths().length;
@@ -197,7 +197,7 @@ describe('the public timeline of an instance', () => {
     expect(paths().slice(before)).not.toContain('public');
   });
 
-  it('is the feed of an installation with a token, after a read has measured that it has few posts', async () => {
+  it('is the feed of an installation with a token once a read has shown that it has few posts', async () => {
     const connector = withToken();
     expect(connector.feed?.pagesFor(300)).toBe(Infinity);
     await searched(10, connector);
@@ -256,7 +256,7 @@ describe('criteria on Mastodon', () => {
     expect(withToken().checkCriteria(criteriaOf({ query: '💡', sort: 'newest' }))).toEqual([]);
   });
 
-  it('need a word that can be a hashtag for a search on another server, even with a token', () => {
+  it('need, even with a token, a word that can be a hashtag if they name other servers', () => {
     const filters = { instances: ['fosstodon.org'] };
     expect(withToken().checkCriteria(criteriaOf({ query: '💡', filters }))).toEqual([
       {
@@ -266,10 +266,10 @@ describe('criteria on Mastodon', () => {
       },
     ]);
   });
+});
 
-  it('cannot be searched if SOURCE_MASTODON_INSTANCE is not the name of a server: no connector is created', () => {
-    expect(() => createMastodonConnector({ instance: 'http://localhost', token: '' })).toThrow(
-      'SOURCE_MASTODON_INSTANCE must be the name of a server, for example mastodon.social',
-    );
-  });
+it('a connector is not created if SOURCE_MASTODON_INSTANCE is not the name of a server', () => {
+  expect(() => createMastodonConnector({ instance: 'http://localhost', token: '' })).toThrow(
+    'SOURCE_MASTODON_INSTANCE must be the name of a server, for example mastodon.social',
+  );
 });

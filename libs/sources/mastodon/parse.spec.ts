@@ -59,7 +59,7 @@ describe('posts of Mastodon', () => {
     });
   });
 
-  it('contain complete links, and hashtags and mentions as text', () => {
+  it('contain whole addresses of links, and hashtags and mentions as text', () => {
     const content =
       '<p>See <a href="https://lamps.example/a/long/path"><span class="invisible">https://</span><span class="ellipsis">lamps.example/a/lo</span><span class="invisible">ng/path</span></a><br />' +
       '<a href="https://light.example/tags/lamps" class="mention hashtag">#<span>lamps</span></a> by ' +
@@ -67,7 +67,7 @@ describe('posts of Mastodon', () => {
     expect(one({ content })?.text).toBe('See https://lamps.example/a/long/path\n#lamps by @Grace & co');
   });
 
-  it('have the name of the instance after the author if they were written on the instance itself', () => {
+  it('have the name of the instance after the author if their author belongs to that instance', () => {
     const account = { acct: 'Grace', display_name: '', bot: true };
     expect(one({ account })).toMatchObject({ author: 'Grace@light.example' });
     expect(bodyOf({ account })).toMatchObject({ bot: true, authorName: null, authorUrl: null });
@@ -84,7 +84,7 @@ describe('posts of Mastodon', () => {
     expect(items.map(({ itemId, text }) => [itemId, text])).toEqual([[statusUri(2), 'Lamp number 2']]);
   });
 
-  it('are read if they have only pictures', () => {
+  it('are read even if they have only pictures', () => {
     const media_attachments = [
       { type: 'image', url: 'https://files.example/1.png', description: 'A lamp' },
       { type: 'gifv', url: null, remote_url: 'https://files.example/2.mp4', description: null },
@@ -179,7 +179,7 @@ describe('posts of Mastodon', () => {
     expect(one({ created_at, ...(id && { id }) })?.publishedAt).toBe(publishedAt);
   });
 
-  it('are left out and counted if they are not public or cannot be read; the other posts are kept', () => {
+  it('are left out and counted if they are not public or cannot be read, while the other posts are kept', () => {
     const { items, warnings } = parseTimeline(
       [
         status(1, SPEC_NOW),

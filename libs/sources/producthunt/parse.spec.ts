@@ -105,7 +105,7 @@ describe('posts of Product Hunt', () => {
     expect(one({ tagline: null, description: null })?.text).toBe('');
   });
 
-  it('are left out and counted if they cannot be read; the other items are kept', () => {
+  it('are left out and counted if they cannot be read, while the other items are kept', () => {
     const { items, warnings } = page(
       post(1, SPEC_NOW),
       null,

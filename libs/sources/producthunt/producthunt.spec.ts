@@ -74,7 +74,7 @@ describe('the request to Product Hunt', () => {
     expect([fetched.items.length, fetched.gap]).toEqual([1, false]);
   });
 
-  it('is sent for each topic of the search', async () => {
+  it('is sent once for each topic of the search', async () => {
     const { requests } = await read({ filters: { topic: ['Developer-Tools', 'home'] } });
     expect(requests.map((request) => variablesIn(request)['topic'])).toEqual(['developer-tools', 'home']);
     expect(connector.requestsPerSearch(criteriaOf({ filters: { topic: ['a', 'b'] } }))).toBe(2);
@@ -96,7 +96,7 @@ describe('the request to Product Hunt', () => {
     expect(upstream.requests.length).toBe(1);
   });
 
-  it('for the feed names no topic; the feed serves searches without a topic, and counts as fewer requests than one search', async () => {
+  it('names no topic for the feed, which serves only searches without a topic', async () => {
     const since = new Date('2026-03-04T11:00:00Z');
     const upstream = fakeUpstream('producthunt', () => ({ body: posts([post(1, SPEC_NOW)]) }));
     const fetched = await connector.feed?.read(since, fakeContext(upstream.http, { since }));
@@ -284,7 +284,7 @@ describe('criteria and settings of Product Hunt', () => {
     [{ SOURCE_PRODUCTHUNT_CLIENT_ID: 'a' }, [missing]],
     [{ SOURCE_PRODUCTHUNT_CLIENT_ID: 'a', SOURCE_PRODUCTHUNT_CLIENT_SECRET: 'b' }, []],
     [{ SOURCE_PRODUCTHUNT_TOKEN: 'c' }, []],
-  ])('with the environment %j: the missing settings are %j', (env, missingSettings) => {
+  ])('have, with the environment %j, the missing settings %j', (env, missingSettings) => {
     expect(createSources(env).get('producthunt')).toMatchObject({
       configured: missingSettings.length === 0,
       missingSettings,

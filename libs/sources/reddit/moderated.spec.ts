@@ -75,7 +75,7 @@ describe('the lookup of the subreddits that a user moderates', () => {
     },
   );
 
-  it('finds none for a user who moderates nothing', async () => {
+  it('finds no subreddits for a user who moderates nothing', async () => {
     expect(await lookUp({ [LIST]: { body: {} } }).answer).toEqual({
       kind: 'found',
       found: 0,

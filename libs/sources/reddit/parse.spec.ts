@@ -75,7 +75,7 @@ describe('posts and comments of reddit:', () => {
     );
   });
 
-  it('escaped HTML (from a response without raw_json) becomes text', () => {
+  it('escaped HTML, which reddit sends without raw_json, becomes text', () => {
     const html = '&lt;div class="md"&gt;&lt;p&gt;A &amp;amp; B&lt;/p&gt;&lt;/div&gt;';
     expect(one(postThing(1, SPEC_NOW, { selftext_html: html }))?.text).toBe('A & B');
   });

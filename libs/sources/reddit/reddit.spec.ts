@@ -94,7 +94,7 @@ describe('the request to reddit', () => {
     expect(connector.checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
   });
 
-  it('for the newest comments is sent once for all searches of a batch', async () => {
+  it('asks for the newest comments only once for all searches of a batch', async () => {
     const upstream = fakeUpstream('reddit', (request) => serveSignIn(request) ?? { body: listing([]) });
     const reads = new Map<string, Promise<unknown>>();
     const shared = <T>(key: string, read: () => Promise<T>): Promise<T> => {
@@ -116,7 +116,7 @@ describe('the request to reddit', () => {
     ]);
   });
 
-  it('asks for only three pages of comments if the search names no subreddit, and the gap is reported', async () => {
+  it('asks for at most three pages of comments, and reports a gap, if the search names no subreddit', async () => {
     const upstream = fakeUpstream(
       'reddit',
       (request) =>
@@ -131,7 +131,7 @@ describe('the request to reddit', () => {
     expect([fetched.gap, upstream.requests.length]).toEqual([true, 1 + 1 + 3]);
   });
 
-  it('for a subreddit that does not exist fails, and the error says that there is no such subreddit', async () => {
+  it('fails with an error that names `filters.subreddit` if the subreddit does not exist', async () => {
     const upstream = fakeUpstream('reddit', (request) => serveSignIn(request) ?? { status: 302 });
     const criteria = criteriaOf({ query: 'lamp', filters: { subreddit: 'nolamps' } });
     await expect(connector.search(criteria, fakeContext(upstream.http))).rejects.toMatchObject({

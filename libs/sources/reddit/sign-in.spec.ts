@@ -29,7 +29,7 @@ describe('signing in to reddit', () => {
   const search = (upstream: ReturnType<typeof upstreamOf>, more: Partial<FetchContext> = {}) =>
     connector.search(criteria, fakeContext(upstream.http, { match: 'platform', ...more }));
 
-  it('sends the credentials of the application; the search then sends the token', async () => {
+  it('sends the credentials of the application, and gives the search the token', async () => {
     const upstream = upstreamOf(() => ({ body: listing([]) }));
     await search(upstream);
     const [signIn, request] = upstream.requests;
@@ -63,7 +63,7 @@ describe('signing in to reddit', () => {
     expect(upstream.requests.length).toBe(4);
   });
 
-  it('is not repeated again if the new token is also refused', async () => {
+  it('is not repeated a second time if the new token is also refused', async () => {
     const upstream = upstreamOf(() => ({ status: 401, body: { message: 'Unauthorized', error: 401 } }));
     await expect(search(upstream)).rejects.toMatchObject({ kind: 'unauthorized', statusCode: 401 });
     expect(upstream.requests.length).toBe(4);
@@ -74,7 +74,7 @@ describe('signing in to reddit', () => {
     [{ body: { error: 'invalid_grant' } }, 'unauthorized'],
     [{ body: {} }, 'unknown_shape'],
   ] as const)(
-    'fails if it is answered with %j; the error of a refusal names the settings to check',
+    'fails if the answer is %j, and the error of a refusal names the settings to check',
     async (answer, kind) => {
       const upstream = fakeUpstream('reddit', () => answer, { settings: connector.requiredSettings.flat() });
       const session = new Map();

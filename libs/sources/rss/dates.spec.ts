@@ -49,7 +49,7 @@ describe('dates of feeds', () => {
     expect(parseFeedDate(text)).toBeUndefined();
   });
 
-  it('are read for ids even if the date is the start of Unix time, so that ids do not change', () => {
+  it('are read for ids as in earlier versions, even if they are the start of 1970 or have no day', () => {
     expect(parseDateForId('Thu, 01 Jan 1970 00:00:00 GMT')).toBe('1970-01-01T00:00:00.000Z');
     expect(parseDateForId('2026-03')).toBe('2026-03-01T00:00:00.000Z');
   });

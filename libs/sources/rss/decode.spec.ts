@@ -85,7 +85,7 @@ describe('encodings of feeds', () => {
     expect(titleOf(bytes, contentType)).toBe(title);
   });
 
-  it('of long texts are recognized despite one broken byte', () => {
+  it('are recognized in a long text despite one broken byte', () => {
     const bytes = Buffer.from(feedIn(`${russian}#${russian}`));
     bytes[bytes.indexOf('#')] = 0xff;
     expect(titleOf(bytes, undefined)).toBe(`${russian}\ufffd${russian}`);

@@ -49,7 +49,7 @@ describe('reading a feed', () => {
     expect(foreign).toEqual([true]);
   });
 
-  it('sends the validators of the last response, so that the server need not send an unchanged feed again', async () => {
+  it('sends the ETag and the date of the last response, so that the server can answer 304', async () => {
     const validators = { etag: 'W/"1"', 'last-modified': 'Wed, 04 Mar 2026 11:00:00 GMT' };
     const { check, requests } = checks((request) =>
       request.headers?.['if-none-match'] === 'W/"1"' ? { status: 304 } : { body: feed, headers: validators },
@@ -66,7 +66,7 @@ describe('reading a feed', () => {
     ]);
   });
 
-  it('requests a moved feed at its new address, and at the old address if the new address fails', async () => {
+  it('requests a moved feed at its new address, but at the old address after the new address has failed', async () => {
     const moved = 'https://new.example/feed';
     let alive = true;
     const { check, requests } = checks((request) => {
@@ -110,7 +110,7 @@ describe('reading a feed', () => {
     ]);
   });
 
-  it('reports the outage of a feed that answers again, and returns all its entries', async () => {
+  it('reports how long a feed has failed, together with the entries that the feed then returns', async () => {
     let down = false;
     const { check, requests } = checks(
       ({ url }) => (url === OTHER_URL && down ? { status: 503 } : { body: feed, headers: { etag: '"1"' } }),
@@ -147,7 +147,7 @@ describe('reading a feed', () => {
     expect(String(fault)).toContain(`${OTHER_URL}: rss answered 429`);
   });
 
-  describe('with the state that all searches share', () => {
+  describe('for several searches', () => {
     const HOST = 'https://shared.example';
     const [A, B, C] = [`${HOST}/a`, `${HOST}/b`, `${HOST}/c`];
     const at = (seconds: number) => new Date(SPEC_NOW.getTime() + seconds * 1000);
@@ -186,7 +186,7 @@ describe('reading a feed', () => {
       expect(asked().at(-1)).toBe(B);
     });
 
-    it('sends the validators of another search, and returns the whole unchanged feed to a search that has not read it', async () => {
+    it('returns an unchanged feed from memory to a search that has not read the feed', async () => {
       const { search, requests } = searches((request) =>
         request.headers?.['if-none-match'] === '"1"'
           ? { status: 304 }
@@ -200,7 +200,7 @@ describe('reading a feed', () => {
       expect(third.fetched).toMatchObject({ items: [] });
     });
 
-    it('requests a failing feed less and less often, and the other feeds of its server as often as before', async () => {
+    it('requests a failing feed less and less often, but not the other feeds of the same server', async () => {
       const { search, asked } = searches(({ url }) => (url === A ? { status: 500 } : { body: feed }));
       for (let seconds = 0; seconds < 60; seconds += 1) await search([A, B], { now: at(seconds) });
       expect(asked().filter((url) => url === A).length).toBe(4);
@@ -231,7 +231,7 @@ describe('reading a feed', () => {
       ['Cache-Control', { 'cache-control': 'public, max-age=300' }, feed],
       ['<ttl>', {}, feed.replace('<channel>', '<channel><ttl>5</ttl>')],
     ])(
-      'requests a feed no more often than %s allows if the search has a longer interval, and reports this',
+      'requests a feed no more often than %s allows, and reports this, if the search has a longer interval',
       async (_, headers, body) => {
         const { search, requests } = searches(() => ({ body, headers }));
         const since = SPEC_NOW;
@@ -259,7 +259,7 @@ describe('reading a feed', () => {
       expect(requests.length).toBe(2);
     });
 
-    it('requests a feed as often as the search needs, even if the publisher asks for longer waits, and reports this', async () => {
+    it('requests a feed as often as the search needs it, with a warning if the publisher asks for a longer wait', async () => {
       const headers = { 'cache-control': 'max-age=3600' };
       const { search, requests } = searches(() => ({ body: feed, headers }));
       for (const seconds of [0, 60, 120]) {

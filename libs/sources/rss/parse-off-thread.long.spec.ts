@@ -13,7 +13,7 @@ describe('a feed on a machine without a free processor', () => {
   });
   afterAll(() => busy.forEach((child) => child.kill()));
 
-  it('does not count as too large when its thread runs slowly', async () => {
+  it('is not refused as too large if its thread runs slowly', async () => {
     const text = rss(rssItems(Array.from({ length: 500 }, (_, n) => ({ n, at: SPEC_NOW }))));
     const origin = { feedUrl: FEED_URL, url: FEED_URL };
     for (let read = 0; read < 2; read += 1)

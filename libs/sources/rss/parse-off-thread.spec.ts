@@ -37,7 +37,7 @@ describe('a feed that is parsed in a separate thread', () => {
     expect(answerOf(await parse(good))).toEqual(parseFeedAnswer(Buffer.from(good), origin));
   });
 
-  it('fails with the parser’s own reason', async () => {
+  it('fails with the reason that the parser gives', async () => {
     await expect(parse('<html>')).rejects.toMatchObject({
       name: 'UpstreamError',
       kind: 'not_parsable',
@@ -48,7 +48,7 @@ describe('a feed that is parsed in a separate thread', () => {
   const dated = (n: number) =>
     `<item><guid>${n}</guid><title>${n}</title><pubDate>${new Date(SPEC_NOW.getTime() + n * 1000).toUTCString()}</pubDate></item>`;
 
-  it('is read up to a limit, newest entries first, and a warning counts the others', async () => {
+  it('is read only up to the newest 10,000 entries, and a warning counts the others', async () => {
     const { items, warnings } = answerOf(await parse(rss(repeated(MAX_ENTRIES + 500, dated))));
     expect([items.length, items[0]?.title]).toEqual([MAX_ENTRIES, String(MAX_ENTRIES + 499)]);
     expect(warnings).toEqual([
@@ -56,7 +56,7 @@ describe('a feed that is parsed in a separate thread', () => {
     ]);
   }, 60_000);
 
-  it('fails if it takes too much processor time; meanwhile this thread is not blocked, and the next feed is read', async () => {
+  it('fails if it takes too much processor time, but does not block this thread or the next feed', async () => {
     const slow = rss(`<item${repeated(490_000, (n) => ` a${n}="1"`)}><title>x</title></item>`);
     let ticks = 0;
     const delay = monitorEventLoopDelay({ resolution: 10 });
@@ -80,7 +80,7 @@ describe('a feed that is parsed in a separate thread', () => {
     ['attributes', rss(`<item${repeated(1_300_000, (n) => ` a${n.toString(36)}=""`)}/>`)],
     ['JSON values', `{"version":"https://jsonfeed.org/version/1.1","items":[${'{},'.repeat(1_300_000)}{}]}`],
   ])(
-    'fails if it has too many %s, because so many could end the whole process',
+    'fails if it has too many %s, because these could end the whole process',
     async (_, text) => {
       await expect(parse(text)).rejects.toMatchObject({
         kind: 'too_large',
@@ -90,7 +90,7 @@ describe('a feed that is parsed in a separate thread', () => {
     60_000,
   );
 
-  it('is not refused for the processor time of earlier feeds, even if the first measurement of this time failed', async () => {
+  it('is not refused for the processor time of earlier feeds, even if the first measurement failed', async () => {
     const stat = jest
       .fn(() => statWith(1_000_000))
       .mockImplementationOnce(() => {

@@ -144,7 +144,7 @@ describe('articles', () => {
     expect(item(inner)?.url).toBe(url);
   });
 
-  it('have links relative to xml:base, otherwise to Content-Location, otherwise to the address after redirects', () => {
+  it('have links relative to xml:base, to Content-Location or to the address after redirects, in this order', () => {
     const entry = '<item><link>a</link></item>';
     const based =
       '<rss version="2.0" xml:base="https://base.example/x/"><channel><item xml:base="y/"><link>a</link></item></channel></rss>';
@@ -155,7 +155,7 @@ describe('articles', () => {
     expect(one(rss(entry), { url: 'https://moved.example/z/feed' })?.url).toBe('https://moved.example/z/a');
   });
 
-  it('keep their id if the feed moves or they change, and have another id in another feed', () => {
+  it('keep their id if the feed moves or their title changes, but have another id in another feed', () => {
     const entry = '<item><guid>7</guid><title>Old</title></item>';
     const changed = '<item><guid>7</guid><title>New</title></item>';
     expect(one(rss(changed), { url: 'https://moved.example/' })?.itemId).toBe(one(rss(entry))?.itemId);
@@ -171,7 +171,7 @@ describe('articles', () => {
   });
 
   it.each(['2026-03', '2026-03T00:00:00Z'])(
-    'with a title and the date %s, which has no day, are identified by the first day of the month, as in earlier versions',
+    'are identified by the first day of the month if their date %s has no day, as in earlier versions',
     (date) => {
       const entry = (text: string) => `<item><title>Monthly report</title><dc:date>${text}</dc:date></item>`;
       const { items } = parse(rss(entry(date) + entry('2026-02')));
@@ -182,7 +182,7 @@ describe('articles', () => {
     },
   );
 
-  it('are identified by link, otherwise by title and date, otherwise by text, if they have no guid', () => {
+  it('are identified by link, by title and date, or by text, in this order, if they have no guid', () => {
     expect(item('<link>https://a.example/1</link><title>T</title>')?.itemId).toBe(
       idOf('https://a.example/1'),
     );

@@ -44,7 +44,7 @@ describe('the feeds of a search', () => {
     ['https://a.example/1,2, http://b.example', 2],
     ['https://a.example/1', 1],
     [['https://a.example/1', 'https://A.example/1'], 1],
-  ])('can be %j, which needs %d requests: one for each different feed', (feed_urls, count) => {
+  ])('can be %j, and need %d requests: one for each different feed', (feed_urls, count) => {
     const criteria = criteriaOf({ filters: { feed_urls } });
     expect(connector.checkCriteria(criteria)).toEqual([]);
     expect(connector.requestsPerSearch(criteria)).toBe(count);

@@ -38,7 +38,7 @@ function searches(answer: (request: FakeRequest) => FakeAnswer) {
   return { batch, session, requests: upstream.requests };
 }
 
-describe('the requests for a feed that a batch of searches shares', () => {
+describe('the requests of a batch of searches for one feed', () => {
   it('are one request for all searches that have seen the same version', async () => {
     const { batch, requests } = searches(() => ({ body: feed, headers: { etag: '"2"' } }));
     const { search } = batch();
@@ -57,23 +57,20 @@ describe('the requests for a feed that a batch of searches shares', () => {
       ({ headers }: FakeRequest) =>
         headers?.['if-none-match'] === '"1"' ? { status: 304 } : { body: feed, headers: { etag: '"1"' } },
     ],
-  ])(
-    'are one request, even if the server %s and the searches are read long after one another',
-    async (_, answer) => {
-      const { batch, requests } = searches(answer);
-      await batch().search({}, { now: at(-3600) });
-      requests.length = 0;
-      const { search } = batch();
-      const states = [{}, {}, {}];
-      const found: number[] = [];
-      for (const [n, state] of states.entries()) {
-        const more = { now: at(n * 40), since: at(-900), intervalSeconds: 900 };
-        found.push((await search(state, more)).items.length);
-      }
-      expect([requests.length, found]).toEqual([1, [1, 1, 1]]);
-      expect(new Set(states.map((state) => JSON.stringify(state))).size).toBe(1);
-    },
-  );
+  ])('are one request, even if the server %s and the searches are read 40 s apart', async (_, answer) => {
+    const { batch, requests } = searches(answer);
+    await batch().search({}, { now: at(-3600) });
+    requests.length = 0;
+    const { search } = batch();
+    const states = [{}, {}, {}];
+    const found: number[] = [];
+    for (const [n, state] of states.entries()) {
+      const more = { now: at(n * 40), since: at(-900), intervalSeconds: 900 };
+      found.push((await search(state, more)).items.length);
+    }
+    expect([requests.length, found]).toEqual([1, [1, 1, 1]]);
+    expect(new Set(states.map((state) => JSON.stringify(state))).size).toBe(1);
+  });
 
   it('do not keep the entries in memory until the last search of the batch is read', async () => {
     const large = feed.replaceAll('</description>', `${'lamp '.repeat(10_000)}</description>`);
@@ -86,7 +83,7 @@ describe('the requests for a feed that a batch of searches shares', () => {
     expect(serialize(kept).byteLength).toBeLessThan(1_000);
   });
 
-  it('are repeated if the cache has no space for the feed, and every search gets the feed', async () => {
+  it('are repeated for each search if the cache has no space for the feed', async () => {
     const { batch, session, requests } = searches(() => ({ body: feed, headers: { etag: '"1"' } }));
     session.set('rss.answers', new LRUCache({ maxSize: 1, sizeCalculation: () => 2 }));
     const { search } = batch();

@@ -12,7 +12,7 @@ describe('filters of a search', () => {
     ],
     [7, []],
     [null, []],
-  ])('with the value %j are read as the list %j', (lang, texts) => {
+  ])('are read from the value %j as the list %j', (lang, texts) => {
     expect(filterTexts(criteriaOf({ filters: { lang } }), 'lang')).toEqual(texts);
   });
 
@@ -26,7 +26,7 @@ describe('filters of a search', () => {
     [[], 'must be a language'],
     ['english', 'must be a language; "english" is not'],
     [['en', 'de', 'fr'], 'must have at most 2 values'],
-  ])('with the value %j have the fault %j', (lang, message) => {
+  ])('have, for the value %j, the fault %j', (lang, message) => {
     const faults = message === undefined ? [] : [{ path: 'filters.lang', message }];
     expect(faultsOfTexts(criteriaOf({ filters: { lang } }), LANG)).toEqual(faults);
   });
@@ -47,7 +47,7 @@ describe('the sort of a search', () => {
     expect(faultsOfSort('x', criteriaOf({ sort: 'recency' }), ['recency'])).toEqual([]);
   });
 
-  it('that is blank counts as absent', () => {
+  it('counts as absent if it is blank', () => {
     expect(sortOf(criteriaOf({ sort: ' ' }))).toBeUndefined();
     expect(faultsOfSort('x', criteriaOf({}), ['recency'])).toEqual([]);
   });
@@ -61,7 +61,7 @@ describe('the market of a search', () => {
     ['global', undefined],
     ['', undefined],
     ['en-US', undefined],
-  ])('with the value %j is the country %j', (market, country) => {
+  ])('turns the value %j into the country %j', (market, country) => {
     expect(countryOf(criteriaOf({ market }))).toBe(country);
   });
 });

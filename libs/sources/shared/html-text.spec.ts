@@ -30,7 +30,7 @@ describe('HTML as text', () => {
     expect(htmlToText(html)).toBe(text);
   });
 
-  it('is empty for extreme nesting, without an error', () => {
+  it('is empty, without an error, if the HTML is nested extremely deeply', () => {
     expect(htmlToText(`${'<div>'.repeat(100_000)}x`)).toBe('');
   });
 

@@ -32,7 +32,7 @@ function reads(hosts = ['a.example', 'b.example'], history?: unknown) {
 }
 
 describe('a server that failed at earlier reads of a search', () => {
-  it('is read from the end of its last successful read, and the other servers are read as usual', async () => {
+  it('is read from the end of its last successful read, unlike the other servers', async () => {
     const { read } = reads();
     expect(await read(60, -5)).toEqual([-5, -5]);
     expect(await read(120, 55, ['b.example'])).toEqual([55, 55]);
@@ -41,7 +41,7 @@ describe('a server that failed at earlier reads of a search', () => {
     expect(await read(300, 235)).toEqual([235, 235]);
   });
 
-  it('is read further back also for a watch that is checked less often, after other watches of the search have read the server', async () => {
+  it('is also read further back for another watch with a longer interval', async () => {
     const { read } = reads();
     await read(60, -5, ['b.example']);
     expect(await read(75, 55)).toEqual([55, -5]);
@@ -49,7 +49,7 @@ describe('a server that failed at earlier reads of a search', () => {
     expect(await read(120, 55)).toEqual([55, -5]);
   });
 
-  it('is read again only from the start of its last outage', async () => {
+  it('is read only from the start of its last outage, not of an earlier one', async () => {
     const { read } = reads();
     await read(60, -5, ['b.example']);
     await read(120, 55);
@@ -57,7 +57,7 @@ describe('a server that failed at earlier reads of a search', () => {
     expect(await read(240, 175)).toEqual([175, 115]);
   });
 
-  it('is not read further and further back if it fails at every other read', async () => {
+  it('is never read more than 30 minutes back if it fails at every other read', async () => {
     const { read, kept } = reads();
     const back: number[] = [];
     for (let minute = 1; minute <= 60; minute += 1) {
@@ -68,7 +68,7 @@ describe('a server that failed at earlier reads of a search', () => {
     expect(JSON.stringify(kept()).length).toBeLessThan(2_000);
   });
 
-  it('is read from the start of an earlier outage for a watch that was last checked during that outage', async () => {
+  it('is read from the start of an earlier outage for a watch whose last check was during that outage', async () => {
     const { read } = reads();
     await read(60, -5, ['b.example']);
     await read(70, 55);
@@ -78,7 +78,7 @@ describe('a server that failed at earlier reads of a search', () => {
     expect(await read(130, 85)).toEqual([85, 85]);
   });
 
-  it('is read as usual if its outage ends in the future, because our clock was set back', async () => {
+  it('is read from the last read if its outage ends in the future, because our clock was set back', async () => {
     const { read } = reads();
     await read(10_000, 9_985, ['b.example']);
     expect(await read(60, 45)).toEqual([45, 45]);
@@ -91,14 +91,14 @@ describe('a server that failed at earlier reads of a search', () => {
     expect(await read(130, 85)).toEqual([85, 85]);
   });
 
-  it('is read as usual after a failed first check, because the next check begins at the time of the first check', async () => {
+  it('is read from the time of the first check if this first check failed', async () => {
     const { read, kept } = reads();
     expect(await read(0, undefined, ['b.example'])).toEqual([undefined, undefined]);
     expect(kept()).toEqual({});
     expect(await read(60, -5)).toEqual([-5, -5]);
   });
 
-  it('keeps its outage at the first check of another watch', async () => {
+  it('keeps its outage although another watch has its first check', async () => {
     const { read } = reads();
     await read(60, -5, ['b.example']);
     expect(await read(61, undefined)).toEqual([undefined, undefined]);

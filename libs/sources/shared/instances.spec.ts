@@ -59,19 +59,19 @@ describe('the servers in a search', () => {
       ['a.example', 'b.example', 'c.example', 'd.example', 'e.example', 'f.example'],
       'must have at most 5 values',
     ],
-  ])('with the value %j have the fault %j', (instances, message) => {
+  ])('have, for the value %j, the fault %j', (instances, message) => {
     const faults = message === undefined ? [] : [{ path: 'filters.instances', message }];
     const criteria = criteriaOf(instances === undefined ? {} : { filters: { instances } });
     expect(instanceFaults(criteria, 'lamps.example')).toEqual(faults);
   });
+});
 
-  it('the configured server is the one that the setting names, or the default server if the setting is empty', () => {
-    expect(hostOfSetting('SOURCE_X', ' https://light.example/ ', 'lamps.example')).toBe('light.example');
-    expect(hostOfSetting('SOURCE_X', '', 'lamps.example')).toBe('lamps.example');
-    expect(() => hostOfSetting('SOURCE_X', 'http://localhost:1', 'lamps.example')).toThrow(
-      'SOURCE_X must be the name of a server, for example lamps.example',
-    );
-  });
+it('the configured server is the one that the setting names, or the default server if the setting is empty', () => {
+  expect(hostOfSetting('SOURCE_X', ' https://light.example/ ', 'lamps.example')).toBe('light.example');
+  expect(hostOfSetting('SOURCE_X', '', 'lamps.example')).toBe('lamps.example');
+  expect(() => hostOfSetting('SOURCE_X', 'http://localhost:1', 'lamps.example')).toThrow(
+    'SOURCE_X must be the name of a server, for example lamps.example',
+  );
 });
 
 describe('reading several servers:', () => {
@@ -108,7 +108,7 @@ describe('reading several servers:', () => {
     });
   });
 
-  it('if all servers fail, the read fails with the longest wait, and only this search waits', async () => {
+  it('the read fails with the longest wait, for this search only, if all servers fail', async () => {
     await expect(read(['a.example', 'b.example'], ['a.example', 'b.example'])).rejects.toMatchObject({
       kind: 'server_error',
       message:
@@ -118,7 +118,7 @@ describe('reading several servers:', () => {
     });
   });
 
-  it('if the configured server is the only one and fails, its fault is thrown unchanged and concerns all searches', async () => {
+  it('the fault of the configured server concerns all searches if the search has no other server', async () => {
     await expect(read(['own.example'], ['own.example'])).rejects.toMatchObject({
       message: 'lemmy answered 500 (o)',
       reach: 'upstream',
@@ -211,7 +211,7 @@ describe('a server that is named in searches and not configured', () => {
     expect((await read({})).asked).toEqual(hosts);
   });
 
-  it('is cached together with a limited number of other servers', () => {
+  it('is forgotten if too many other servers have been read since', () => {
     const context = { session: new Map<string, unknown>() };
     const cache = () => sessionCache<number>(context, 'servers', 2);
     for (const host of ['a', 'b', 'c']) cache().set(host, 1);

@@ -11,7 +11,7 @@ const PARTS = {
 };
 
 describe('an item of any source', () => {
-  it('leaves out counts that the wire format cannot represent, and keeps the other counts', () => {
+  it('leaves out counts that are too large or not whole, and keeps the other counts', () => {
     const item = buildItem('hackernews', {
       ...PARTS,
       engagement: { likes: 3, views: 3_000_000_000, score: 1.5, replies: -2 },
@@ -25,7 +25,7 @@ describe('an item of any source', () => {
     ['comment', true],
     ['answer', true],
     ['story', false],
-  ])('of the kind `%s` has the value %s of `titleOfParent`', (kind, titleOfParent) => {
+  ])('has, for the kind `%s`, the value %s in `titleOfParent`', (kind, titleOfParent) => {
     expect(buildItem('hackernews', { ...PARTS, kind, title: 'A lamp' })).toMatchObject({ titleOfParent });
   });
 

@@ -20,7 +20,7 @@ describe('a token of the session', () => {
     expect([await sessionToken(token), made.length]).toEqual([1, 1]);
   });
 
-  it('is renewed once if it expires soon', async () => {
+  it('is renewed once, for all reads, if it expires soon', async () => {
     const { made, token } = numbered();
     const ending = { ...token, isGood: (value: number) => value > 1 };
     await sessionToken(token);
@@ -28,7 +28,7 @@ describe('a token of the session', () => {
     expect(made.length).toBe(2);
   });
 
-  it('is not kept if it could not be made', async () => {
+  it('is requested again after a request that failed', async () => {
     const { token } = numbered(1);
     await expect(sessionToken(token)).rejects.toThrow('no');
     expect(await sessionToken(token)).toBe(2);

@@ -3,7 +3,7 @@ import { MAX_ENTRIES, readEntries } from './shape.js';
 const readId = (entry: { id: string }) => ({ item: { itemId: entry.id.trim() } });
 
 describe('the entries of an answer', () => {
-  it('are read even if the parser throws for one entry; that entry is counted', () => {
+  it('are read even if the parser throws for one entry, which is counted', () => {
     const entries = [{ id: 'a' }, { id: 5 as unknown as string }, { id: 'b' }];
     const { items, warnings } = readEntries('hackernews', entries, readId);
     expect(items).toEqual([{ itemId: 'a' }, { itemId: 'b' }]);

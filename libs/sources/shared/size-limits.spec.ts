@@ -18,7 +18,7 @@ describe('a text that is cut', () => {
     );
   });
 
-  it('is complete if the text is not longer than the limit', () => {
+  it('is unchanged if it is not longer than the limit', () => {
     fc.assert(
       fc.property(text, (value) => {
         expect(cutText(value, Buffer.byteLength(value))).toBe(value.toWellFormed());
@@ -26,7 +26,7 @@ describe('a text that is cut', () => {
     );
   });
 
-  it('does not end inside a character that is made of several code points', () => {
+  it('does not end inside an emoji or an accented letter that is made of several code points', () => {
     const bytes = Buffer.byteLength(FAMILY);
     expect(cutText(`ab${FAMILY}${FAMILY}`, bytes + 10)).toBe(`ab${FAMILY}`);
     expect(cutText('ae\u0301', 2)).toBe('a');

@@ -56,7 +56,7 @@ describe('questions and answers of Stack Exchange', () => {
     });
   });
 
-  it('are converted to items with the same keys; an answer has the title of its question', () => {
+  it('are converted to items with the same keys, and an answer has the title of its question', () => {
     expect(answered()).toMatchObject({
       itemId: 'stackoverflow:answer:7999999',
       eventType: 'stackoverflow_answer.created',
@@ -139,7 +139,7 @@ describe('questions and answers of Stack Exchange', () => {
     ]);
   });
 
-  it('are left out and counted if they cannot be read; the other items are kept', () => {
+  it('are left out and counted if they cannot be read, while the other items are kept', () => {
     const { items, warnings } = parseQuestions(
       { items: [question(1, SPEC_NOW), {}, question(2, SPEC_NOW, { creation_date: 'soon' })] },
       'stackoverflow',

@@ -44,7 +44,7 @@ describe('the request to Stack Exchange', () => {
     expect(asked.length).toBe(1);
   });
 
-  it('can ask for other sites, by any of their names', async () => {
+  it('can ask for other sites, whether the filter has their short name or their address', async () => {
     const filters = { site: ['Unix.stackexchange.com', 'https://serverfault.com/', 'unix'] };
     const { asked, fetched } = await read(
       { query: 'lamp', filters },
@@ -64,7 +64,7 @@ describe('the request to Stack Exchange', () => {
     expect(connector.requestsPerSearch(criteriaOf({ query: 'lamp', filters }))).toBe(4);
   });
 
-  it('asks for questions with one of the tags; answers without one of these tags are left out', async () => {
+  it('asks for questions with one of the tags, and ignores answers without these tags', async () => {
     const filters = { tagged: ['LED', 'node.js;c++'] };
     const answers = (path: string) =>
       path.endsWith('/answers')
@@ -82,14 +82,14 @@ describe('the request to Stack Exchange', () => {
     expect(fetched.warnings).toEqual([]);
   });
 
-  it('for the filter of answers is sent once for all searches of a session', async () => {
+  it('is preceded by a request for the filter of answers, but only once in a session', async () => {
     const session = new Map<string, unknown>();
     await read({ query: 'lamp' }, { more: { session } });
     const { asked } = await read({ query: 'light' }, { more: { session } });
     expect(asked.filter((path) => path.includes('filters')).length).toBe(0);
   });
 
-  it('for the filter of answers stores nothing in the session if it fails', async () => {
+  it('fails, and stores nothing in the session, if the filter of answers cannot be created', async () => {
     const session = new Map<string, unknown>();
     const upstream = fakeUpstream('stackoverflow', ({ at }) =>
       at.pathname.endsWith('/filters/create') ? wrapped([{}]) : wrapped([]),
@@ -111,7 +111,7 @@ describe('the request to Stack Exchange', () => {
     );
   });
 
-  it('for answers is sent once for all searches of a batch', async () => {
+  it('asks for answers only once for all searches of a batch', async () => {
     const upstream = fakeUpstream('stackoverflow', (request) => serveFilter(request) ?? wrapped([]));
     const reads = new Map<string, Promise<unknown>>();
     const shared = <T>(key: string, start: () => Promise<T>): Promise<T> => {
@@ -156,7 +156,7 @@ describe('the feed of Stack Overflow', () => {
     expect(upstream.requests[0]?.at.searchParams.get('fromdate')).toBe('1772622000');
   });
 
-  it('needs one page of each list for up to fifty minutes and more pages for a longer time, and is not used if a list needs more than 10 pages', () => {
+  it('needs one page of each list for 50 minutes, and is not used if a list needs more than 10 pages', () => {
     const pages = [60, 3_000, 33_000, 34_000].map((seconds) => connector.feed?.pagesFor(seconds));
     expect(pages).toEqual([2, 2, 17, Infinity]);
   });

@@ -85,7 +85,7 @@ function describeFaults(source: ContractCase, faultOf: (answer: FakeAnswer) => P
     expect(fault.message).toContain(`${source.create().id} answered ${status}`);
   });
 
-  it('the fault of a 429 contains the time to wait, read from seconds or from a date', async () => {
+  it('the fault of a 429 contains the time to wait, whether the header has seconds or a date', async () => {
     const inSeconds = await faultOf({ status: 429, headers: { 'retry-after': '7' } });
     expect(inSeconds.retryAfterMs).toBe(7_000);
     const date = new Date(SPEC_NOW.getTime() + 90_000).toUTCString();
@@ -152,7 +152,7 @@ function describeItems(source: ContractCase, read: Read): void {
     }
   });
 
-  it('our clock dates the reads if it dates the items, and otherwise does not', async () => {
+  it('a connector that dates items by our clock says so, and no other connector does', async () => {
     const { fetched } = await read((request) => source.serve(postsOf(3), request));
     const datesItems = fetched.items.some(({ happenedAt }) => happenedAt !== undefined);
     expect(source.create().datesByOurClock ?? false).toBe(datesItems);

@@ -28,7 +28,7 @@ const search = (upstream: ReturnType<typeof fakeUpstream>, more: Partial<FetchCo
   connector.search(criteria, fakeContext(upstream.http, more));
 
 describe('signing in to TikTok', () => {
-  it('sends the project’s key and secret; the search then sends the token', async () => {
+  it('sends the project’s key and secret, and gives the search the token', async () => {
     const upstream = upstreamOf(() => ({ body: answerJson([]) }));
     await search(upstream);
     expect(upstream.requests[0]).toMatchObject({
@@ -81,7 +81,7 @@ describe('signing in to TikTok', () => {
     [{ status: 400, body: { error: 'invalid_request' } }, 'unauthorized'],
     [{ body: {} }, 'unknown_shape'],
   ])(
-    'fails if it is answered with %j; the error of a refusal names the settings to check',
+    'fails if the answer is %j, and the error of a refusal names the settings to check',
     async (answer, kind) => {
       const session = new Map();
       const fault: unknown = await search(

@@ -85,7 +85,7 @@ describe('the request to TikTok', () => {
         ],
       },
     ],
-  ])('for the search %j is one query', async (init, query) => {
+  ])('is one query for the search %j', async (init, query) => {
     const { requests } = await asked(init);
     expect(requests.map(requestBodyOf)).toMatchObject([{ query }]);
     expect(connector.requestsPerSearch(criteriaOf(init))).toBe(1);
@@ -165,7 +165,7 @@ describe('a read of TikTok', () => {
       return [cursor, search_id];
     });
 
-  it('continues while has_more is true, even if pages are short or empty', async () => {
+  it('continues while `has_more` is true, even if pages are short or empty', async () => {
     const upstream = serving([page([1], 100), page([], 200), page([2])]);
     const { items, gap } = await read(upstream);
     expect([items.map(({ itemId }) => itemId), gap]).toEqual([[videoId(1), videoId(2)], false]);
@@ -187,14 +187,14 @@ describe('a read of TikTok', () => {
     status: 400,
     body: { error: { code: 'invalid_params', message: 'Search Id 72013885 is invalid or expired' } },
   };
-  it('begins again once if TikTok has lost the search', async () => {
+  it('starts again at the first page, but only once, if TikTok has lost the search', async () => {
     const upstream = serving([page([1], 100), lost, page([1], 100), page([2])]);
     const { items } = await read(upstream);
     expect(items.map(({ itemId }) => itemId)).toEqual([videoId(1), videoId(2)]);
     expect(places(upstream).map(([cursor]) => cursor)).toEqual([undefined, 100, undefined, 100]);
   });
 
-  it('fails if TikTok loses the search again, or does not understand the first request', async () => {
+  it('fails if TikTok loses the search a second time, or does not understand the first request', async () => {
     const again = serving([page([1], 100), lost, page([1], 100), lost]);
     await expect(read(again)).rejects.toMatchObject({ kind: 'unexpected_status', statusCode: 400 });
     const first = serving([lost]);
@@ -205,13 +205,13 @@ describe('a read of TikTok', () => {
     expect(first.requests.length).toBe(2);
   });
 
-  it('ends and reports a gap if TikTok reports a further page, but with the cursor of the page that was just read', async () => {
+  it('ends with a gap if the cursor of the next page is the cursor of the page that was just read', async () => {
     const upstream = serving([page([1], 100), page([2], 100)]);
     const { gap, warnings } = await read(upstream);
     expect([gap, warnings]).toEqual([true, ['tiktok reported a further page without its cursor']]);
   });
 
-  it('reads all pages every six hours, because late videos are on the same pages as known videos', async () => {
+  it('reads all pages every six hours, because late videos can be on pages after known videos', async () => {
     const known = (itemId: string) => itemId === videoId(1);
     const hoursAgo = (hours: number) => new Date(SPEC_NOW.getTime() - hours * 3_600_000).toISOString();
     const pages = () => serving([page([1], 100), page([2], 200), page([3])]);
@@ -231,7 +231,7 @@ describe('a read of TikTok', () => {
     expect(state).toEqual({ history: { allReadAt: SPEC_NOW.toISOString() } });
   });
 
-  it('does not restart the six hours if a watch with a longer interval also reads the search', async () => {
+  it('reads all pages every six hours, even if a watch with a longer interval also reads the search', async () => {
     const known = (itemId: string) => itemId === videoId(1);
     let state: Record<string, unknown> = {};
     const found: number[] = [];

@@ -89,7 +89,7 @@ describe('videos of TikTok', () => {
     });
   });
 
-  it('are left out and counted if they cannot be read; the other items are kept, each once', () => {
+  it('are left out and counted if they cannot be read, while the other items are kept, each once', () => {
     const { items, warnings } = read([
       videoJson(1, SPEC_NOW),
       videoJson(2, SPEC_NOW, { id: 'true' }),
@@ -105,7 +105,7 @@ describe('videos of TikTok', () => {
 });
 
 describe('the numbers of an answer', () => {
-  it('become numbers if JavaScript can represent them exactly, and otherwise texts of digits', () => {
+  it('become texts of digits if JavaScript cannot represent them exactly', () => {
     const text =
       '{"a":7399999999999999999,"b":9007199254740991,"c":-1.5,"d":1e3,"e":"7399999999999999999","f":9007199254740993}';
     expect(parseBigNumbers(text, 200)).toEqual({

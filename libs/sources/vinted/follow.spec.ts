@@ -13,7 +13,7 @@ import {
 import { reportSince } from './report.js';
 
 describe('the first scan', () => {
-  it('gives all listings as created to a first poll, and records no change', async () => {
+  it('reports all listings as created to the first poll, and records no change', async () => {
     const following = await followed('b', 'a');
     expect(following.all).toEqual(['created b', 'created a']);
     expect(following.report(0)).toEqual([]);
@@ -21,7 +21,7 @@ describe('the first scan', () => {
     expect(following.last?.gap).toBe(false);
   });
 
-  it('reads the minimum number of pages, and the next scan continues until it reaches the known listings', async () => {
+  it('reads only the minimum number of pages, but later scans continue to the known listings', async () => {
     const site = new Site(ids(40));
     const first = await site.scan(undefined);
     expect([first.pages, first.whole, first.complete]).toEqual([2, false, true]);
@@ -49,13 +49,13 @@ describe('a new listing', () => {
     expect(following.last?.gap).toBe(false);
   });
 
-  it('can appear between known listings, if it has begun to match', async () => {
+  it('is reported even if it appears between known listings, because it has begun to match the search', async () => {
     const following = await followed(...ids(40));
     following.site.offers.splice(3, 0, { id: 'x', cents: 500 });
     expect(await following.scan()).toEqual(['created x']);
   });
 
-  it('is reported if it is far below the known listings of a short list, because all of these have moved to the top', async () => {
+  it('is reported even if all known listings of a short list have moved above it', async () => {
     const following = await followed('c', 'b', 'a');
     following.site.put(...ids(8, 'new'));
     for (const id of ['a', 'b', 'c']) following.site.bump(id);
@@ -65,7 +65,7 @@ describe('a new listing', () => {
     expect(following.last?.gap).toBe(false);
   });
 
-  it('is distinguished from an old listing that moved up because another listing is gone', async () => {
+  it('is not confused with an old listing that moved up because another listing is gone', async () => {
     const following = await followed(...ids(40));
     following.site.take('old0');
     expect(await following.scan()).toEqual([]);
@@ -73,7 +73,7 @@ describe('a new listing', () => {
     expect(following.last?.history.followed.has('old8')).toBe(true);
   });
 
-  it('is reported as created even if the scan reads only new listings, but the scan then has a gap', async () => {
+  it('is reported as created, with a gap, if the scan reads only new listings', async () => {
     const following = await followed(...ids(40));
     following.site.offers = [];
     following.site.put(...ids(40, 'new'));
@@ -138,7 +138,7 @@ describe('a promoted listing', () => {
     for (let n = 0; n < 4; n += 1) expect(await following.scan()).toEqual([]);
   });
 
-  it('has no place in the list, so it does not count as gone, and is removed from the history after two days', async () => {
+  it('is removed from the history two days after it was last shown, and never reported as gone', async () => {
     const following = await followed('b', 'a');
     promote(following, 'paid');
     await following.scan();
@@ -154,7 +154,7 @@ describe('a promoted listing', () => {
 });
 
 describe('the price of a listing', () => {
-  it('is reported with the previous price if it changes, with a new id each time', async () => {
+  it('is reported with the previous price, and with a new id, each time it changes', async () => {
     const following = await followed('b', 'a');
     following.site.price('a', 1_500);
     expect(await following.scan()).toEqual(['price_changed a:price:15.00:1']);
@@ -176,7 +176,7 @@ describe('the price of a listing', () => {
     expect(await following.scan()).toEqual(['price_changed a:price:80.00:1']);
   });
 
-  it('is reported with currency, previous price and time', async () => {
+  it('is reported with its currency and with the time of the change', async () => {
     const following = await followed('a');
     following.site.price('a', 1_550);
     await following.scan();
@@ -198,7 +198,7 @@ describe('the price of a listing', () => {
 });
 
 describe('a listing that is gone', () => {
-  it('is reported after two scans that passed its place', async () => {
+  it('is reported after two scans that did not find the listing at its place', async () => {
     const following = await followed(...ids(40));
     following.site.take('old2');
     expect(await following.scan()).toEqual([]);
@@ -209,13 +209,13 @@ describe('a listing that is gone', () => {
     expect(following.all).not.toContain('created old2');
   });
 
-  it('is reported immediately if its own page confirms it', async () => {
+  it('is reported immediately if its own page confirms that it is gone', async () => {
     const following = await followed(...ids(40));
     following.site.take('old2');
     expect(await following.scan(undefined, new Set(['old2', 'old3']))).toEqual(['delisted old2:delisted:1']);
   });
 
-  it('is not reported if the second scan sees it again', async () => {
+  it('is not reported if the second scan finds the listing', async () => {
     const following = await followed(...ids(40));
     following.site.take('old2');
     await following.scan();
@@ -226,7 +226,7 @@ describe('a listing that is gone', () => {
     expect(await following.scan()).toEqual(['delisted old2:delisted:1']);
   });
 
-  it('is distinguished from a listing that was only pushed out of the scanned part', async () => {
+  it('is not confused with a listing that new listings have pushed out of the scanned part', async () => {
     const following = await followed(...ids(40));
     following.site.put(...ids(5, 'new'));
     for (let n = 0; n < 5; n += 1) expect((await following.scan()).join()).not.toContain('delisted');
@@ -243,7 +243,7 @@ describe('a listing that is gone', () => {
     }
   });
 
-  it('is distinguished from a listing that left the scanned part because listings below it moved to the top', async () => {
+  it('is not confused with a listing that other listings have passed on their way to the top', async () => {
     const following = await followed(...ids(8), ...ids(40, 'older'));
     for (const id of ['old7', 'old6', 'old5', 'old4']) following.site.bump(id);
     following.site.put(...ids(4, 'new'));
@@ -270,7 +270,7 @@ describe('a listing that is gone', () => {
   });
 });
 
-describe('a listing of several phrases', () => {
+describe('a listing that matches several phrases', () => {
   const both = async (inA: string[], inB: string[], before?: History) => {
     const scanOf = async (phrase: string, names: string[]) => ({
       ...(await new Site(names).scan(before)),
@@ -280,7 +280,7 @@ describe('a listing of several phrases', () => {
     return follow({ before, scans, now: new Date(START) });
   };
 
-  it('is one listing, and is gone only if it has left the lists of all phrases', async () => {
+  it('is gone only if it has left the lists of all phrases', async () => {
     const first = await both(['x', 'y'], ['x', 'z']);
     expect([...first.history.followed.keys()]).toEqual(['x', 'y', 'z']);
     const second = await both(['y'], ['x', 'z'], first.history);

@@ -107,7 +107,7 @@ describe('following listings of Vinted', () => {
 });
 
 describe('a listing that is missing', () => {
-  it('is requested on its own page, and is gone if the page does not exist', async () => {
+  it('is requested on its own page, and is gone if that page does not exist', async () => {
     const { site, read, paths } = search(3, 2, 1);
     await read(0);
     paths();
@@ -137,7 +137,7 @@ describe('a listing that is missing', () => {
     expect(news(await read(20, 10))).toEqual([`listing.delisted ${vinted(2)}:delisted:1`]);
   });
 
-  it('is not requested on its own page if two other listings were requested in the same read', async () => {
+  it('is not requested on its own page if the read has already requested the pages of two others', async () => {
     const { site, read, paths } = search(5, 4, 3, 2, 1);
     await read(0);
     paths();
@@ -168,13 +168,13 @@ describe('the stored state of a search of Vinted', () => {
     expect((await read(20, 10)).gap).toBe(false);
   });
 
-  it('cannot be rebuilt if no listing was seen: the next read then reports all listings that it scans, and a gap', async () => {
+  it('cannot be rebuilt if watches have seen no listing, which causes a gap', async () => {
     const { read } = search(...Array.from({ length: 400 }, (_, n) => 400 - n));
     const fetched = await read(0, -60);
     expect([fetched.items.length, fetched.gap]).toEqual([288, true]);
   });
 
-  it('contains the gap of an earlier read, and reports it to a watch with a longer interval', async () => {
+  it('contains the gap of an earlier read, which a watch with a longer interval then gets', async () => {
     const { site, read } = search(...Array.from({ length: 20 }, (_, n) => n));
     await read(0);
     site.entries = Array.from({ length: 1_000 }, (_, n) => catalogItem(5_000 - n));
@@ -183,7 +183,7 @@ describe('the stored state of a search of Vinted', () => {
     expect((await read(30, 0)).gap).toBe(true);
   });
 
-  it('is unchanged if a page fails', async () => {
+  it('is unchanged if a page cannot be read', async () => {
     const { site, read } = search(1);
     await read(0);
     const before = structuredClone(site.state);
@@ -191,8 +191,10 @@ describe('the stored state of a search of Vinted', () => {
     await expect(read(10, 0, { http: failing.http })).rejects.toMatchObject({ kind: 'server_error' });
     expect(site.state).toEqual(before);
   });
+});
 
-  it('is reported with other ids if it returns after 40 days, because watches remember the first ids for longer', async () => {
+describe('a listing that appears after 40 days', () => {
+  it('is reported with other ids if it was gone before, because watches still remember its first ids', async () => {
     const day = 24 * 60;
     const { site, read } = search(3, 2, 1);
     await read(0);
@@ -209,7 +211,7 @@ describe('the stored state of a search of Vinted', () => {
     ]);
   });
 
-  it('is reported with a new id after 40 days, even if it appeared several times before', async () => {
+  it('is reported with a new id, even if it was gone and returned several times before', async () => {
     const day = 24 * 60;
     const { site, read } = search(3, 2, 1);
     const { page } = site;

@@ -17,7 +17,7 @@ describe('a sighting of a listing', () => {
 });
 
 describe('the history', () => {
-  it('drops changes after 31 days, and records the period that it no longer covers', async () => {
+  it('drops changes after 31 days, and records until when changes are missing', async () => {
     const following = await followed('b', 'a');
     following.site.take('a');
     await following.scan();
@@ -44,7 +44,7 @@ describe('the history', () => {
     expect(following.history?.missedUntil).toBe(START + 5 * TEN_MINUTES);
   });
 
-  it('keeps at most 3,000 listings, and all current listings', async () => {
+  it('keeps at most 3,000 listings, including all current listings', async () => {
     const following = await followed(...ids(500));
     for (let n = 0; n < 12; n += 1) {
       following.site.offers = following.site.offers.slice(0, 200);
@@ -65,7 +65,7 @@ describe('the history', () => {
     },
   );
 
-  it('is the same after it was stored and read', async () => {
+  it('is the same after it was stored and read again', async () => {
     const following = await followed('b', 'a');
     following.site.price('a', 1);
     following.site.take('b');
@@ -105,7 +105,7 @@ describe('the history', () => {
     expect([photos(START), photos(START - 1), photos(START - 1, 1)]).toEqual([[photo], [], [photo]]);
   });
 
-  it('needs less than 270 characters for a listing on average', async () => {
+  it('takes fewer than 270 characters for a listing on average', async () => {
     const entries = Array.from({ length: 288 }, (_, n) => catalogItem(n));
     const state = {};
     await reading(lamps, (request) => ({ body: catalogPage(entries, request) }), { state }).read;

@@ -16,7 +16,7 @@ const DAY = 1_440;
 const euros = (amount: string) => ({ price: { amount, currency_code: 'EUR' } });
 
 describe('the observations of listings', () => {
-  it('are returned to each watch for its own window, regardless of the watch that saw them first', async () => {
+  it('are returned to each watch for the period since its last read', async () => {
     const { site, read } = search(3, 2, 1);
     await read(0);
     site.entries.unshift(catalogItem(4));
@@ -50,7 +50,7 @@ describe('the observations of listings', () => {
     ]);
   });
 
-  it('contain all current listings at a first read, even if another watch has read them on this day', async () => {
+  it('contain all current listings at a first poll, even if another watch has read them on the same day', async () => {
     const { site, read } = search(2, 1);
     expect(rows(await read(0))).toEqual(['seen 1 04T12:00 20.00', 'seen 2 04T12:00 20.00']);
     site.entries[0] = catalogItem(2, euros('15.0'));
@@ -61,7 +61,7 @@ describe('the observations of listings', () => {
     expect(rows(await read(25))).toEqual(first);
   });
 
-  it('are returned once more on another day; all watches get the same observation, with the price at its time', async () => {
+  it('are returned once more on the next day, and are the same for all watches', async () => {
     const { site, read } = search(2, 1);
     await read(0);
     expect(rows(await read(10, 0))).toEqual([]);
@@ -73,7 +73,7 @@ describe('the observations of listings', () => {
     expect(rows(await read(DAY + 10, DAY))).toEqual([]);
   });
 
-  it('contain listings that entered the scanned part, even if they left it later', async () => {
+  it('contain listings that entered the scanned part of the list, even if they left this part later', async () => {
     const entries = Array.from({ length: 300 }, (_, n) => 300 - n);
     const { site, read } = search(...entries);
     await read(0);

@@ -1,10 +1,10 @@
 import { catalogItem, listingId } from './testing/fixtures.js';
 import { news, search, vinted } from './testing/search.js';
 
-describe('a response without listings', () => {
+describe('an empty list of listings', () => {
   const empty = 'vinted answered an empty list although it had 4 listings before; this answer is not used';
 
-  it('is refused if there were several listings before, and changes nothing', async () => {
+  it('is refused, and changes nothing, if there were four listings before', async () => {
     const { site, read, paths } = search(4, 3, 2, 1);
     await read(0);
     const { state, entries } = site;
@@ -26,7 +26,7 @@ describe('a response without listings', () => {
     await expect(read(10, 0)).rejects.toThrow(empty);
   });
 
-  it('is accepted if the listings’ own pages confirm that they are gone', async () => {
+  it('is accepted if the own pages of the listings confirm that they are gone', async () => {
     const { site, read, paths } = search(4, 3, 2, 1);
     await read(0);
     site.entries = [];
@@ -65,7 +65,7 @@ describe("a listing's own page", () => {
     [403, 'vinted answered 403: too many requests, asked to wait 120 s'],
     [503, 'vinted answered 503: the upstream failed; Earshot tries again later'],
   ])(
-    'is the last requested page if it answers %i with a request to wait, and the lane waits',
+    'makes the lane wait, and is the last page of the read, if it answers %i with a request to wait',
     async (status, reason) => {
       const { site, read, paths, heldOff } = search(4, 3, 2, 1);
       await read(0);
@@ -80,7 +80,7 @@ describe("a listing's own page", () => {
     },
   );
 
-  it('is the last requested page if it answers 429 without a time, and the lane waits 30 s', async () => {
+  it('makes the lane wait 30 s, and is the last page of the read, if it answers 429 without a time', async () => {
     const { site, read, paths, heldOff } = search(4, 3, 2, 1);
     await read(0);
     site.entries = [catalogItem(4)];
@@ -90,7 +90,7 @@ describe("a listing's own page", () => {
     expect([paths().length, heldOff]).toMatchObject([2, [{ waitMs: 30_000 }]]);
   });
 
-  it('is the last requested page if it answers 429 with a wait of 0 s, and the lane does not wait', async () => {
+  it('is the last page of the read, but the lane does not wait, if it answers 429 with 0 s', async () => {
     const { site, read, paths, heldOff } = search(4, 3, 2, 1);
     await read(0);
     site.entries = [catalogItem(4)];

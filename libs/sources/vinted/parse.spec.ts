@@ -14,7 +14,7 @@ describe('the market', () => {
     ['GB', 'uk', 'https://www.vinted.co.uk', 'GBP'],
     ['com', 'us', 'https://www.vinted.com', 'USD'],
     ['us', 'us', 'https://www.vinted.com', 'USD'],
-  ])('of the text %j is %s, at %s, with prices in %s', (text, code, origin, currency) => {
+  ])('for the text %j is %s, at %s, with prices in %s', (text, code, origin, currency) => {
     expect(marketOf(text)).toEqual({ code, origin, currency });
   });
 
@@ -33,7 +33,7 @@ describe('prices', () => {
     ['in the format of 2021', { price: '4,00 €', price_numeric: '4.0', currency: 'EUR' }, '4.00', 'EUR'],
     ['as text for people', { price: '1.234,50 zł', currency: 'PLN' }, '1234.50', 'PLN'],
     ['as a number without a currency', { price: 7 }, '7.00', 'EUR'],
-  ])('are read %s', (_, entry, amount, currency) => {
+  ])('can be %s', (_, entry, amount, currency) => {
     expect(priceOf(entry, 'EUR')).toEqual({ amount, currency });
   });
 
@@ -48,7 +48,7 @@ describe('prices', () => {
     ['1,234 €', '1234.00'],
     [12.5, '12.50'],
     [0, '0.00'],
-  ])('are converted with all digits: %j to %s', (value, decimal) => {
+  ])('are converted without a loss of digits: %j to %s', (value, decimal) => {
     expect(decimalOf(value)).toBe(decimal);
   });
 
@@ -59,7 +59,7 @@ describe('prices', () => {
     },
   );
 
-  it('are equal if only zeros after the decimal point differ, and different in another currency', () => {
+  it('are equal if they differ only in zeros at the end, but not if their currencies differ', () => {
     const euros = (amount: string) => priceOf({ price: amount, currency: 'EUR' }, 'EUR')!;
     expect(isSamePrice(euros('20.0'), euros('20'))).toBe(true);
     expect(isSamePrice(euros('20.0'), euros('20.01'))).toBe(false);
@@ -80,7 +80,7 @@ describe('prices', () => {
 
 describe('currencies', () => {
   it.each(['eur', 'EURO', '€', '<b>', 'E\u200bU'])(
-    'make the listing malformed if they are not three capital letters: %j',
+    'make the listing unreadable if they are not three capital letters: %j',
     (currency_code) => {
       const converted = { seller_price: '20.0', seller_currency: currency_code };
       for (const more of [{ price: { amount: '20.0', currency_code } }, { conversion: converted }]) {
@@ -163,7 +163,7 @@ describe('entries of the catalogue', () => {
     });
   });
 
-  it('are counted if they cannot be read; the other entries are returned once', () => {
+  it('are counted if they cannot be read, while the other entries are returned once', () => {
     const items = [
       catalogItem(1),
       catalogItem(1),

@@ -40,7 +40,7 @@ describe('a session on Vinted', () => {
     ]);
   });
 
-  it('causes a fault if it ends again immediately', async () => {
+  it('causes a fault if it ends immediately after it was renewed', async () => {
     const { read, requests } = reading(lamps, () => denied);
     await expect(read).rejects.toMatchObject({
       kind: 'unauthorized',
@@ -67,7 +67,7 @@ describe('a session on Vinted', () => {
     [104, 'not_found'],
     [106, 'forbidden'],
     [7, 'unexpected_status'],
-  ])('can be refused with status 200: the code %i leads to a fault of the kind %s', async (code, kind) => {
+  ])('can be refused with the status 200 and the code %i, which is the fault `%s`', async (code, kind) => {
     const { read } = reading(lamps, () => ({ body: { code, message: 'Nein' } }));
     await expect(read).rejects.toMatchObject({ kind, statusCode: 200 });
     await expect(read).rejects.toThrow(`vinted answered 200 with the code ${code}: `);

@@ -59,7 +59,7 @@ describe('the request to Vinted', () => {
     );
   });
 
-  it('asks for three pages at a first poll; the later requests contain the time that the first page states', async () => {
+  it('asks for three pages at a first poll, the last two with the time that the first page states', async () => {
     const entries = Array.from({ length: 500 }, (_, n) => catalogItem(n));
     const { read, requests } = reading(lamps, (request) => ({ body: catalogPage(entries, request) }));
     expect((await read).items.length).toBe(288);
@@ -141,7 +141,7 @@ describe('criteria of a search on Vinted', () => {
 
   const message = 'must be a list of numeric ids, or a text of ids with commas between them';
   it.each(['brand_ids', 'size_ids', 'catalog_ids', 'color_ids', 'status_ids'])(
-    'are refused if filters.%s is neither a list of numbers nor a text of ids [errors.vinted-filters]',
+    'are refused if filters.%s is not a list of numbers or a text of ids [errors.vinted-filters]',
     (key) => {
       for (const value of [
         7,
@@ -250,7 +250,7 @@ describe('listings of Vinted', () => {
     });
   });
 
-  it('and their sellers have addresses on the site of the market, even if the address in the response is invalid', async () => {
+  it('have addresses of listing and seller on the site of the market, even if the response has invalid ones', async () => {
     const { item } = await itemOf({ url: 'https://[lamp', path: null, user: { id: 'a/b', login: 'ada' } });
     expect([item?.url, item?.authorUrl]).toEqual([
       'https://www.vinted.fr/items/7000000001',

@@ -130,7 +130,7 @@ const forAnyWorld = (checkReads: (reads: Read[]) => void) =>
   );
 
 describe('for any changes of listings between reads', () => {
-  it('a read reports each price that has changed in the same currency, with the previous price; a listing that returns after it was reported as gone is not compared', async () => {
+  it('a read reports each changed price, unless the currency changed or the listing was gone', async () => {
     await forAnyWorld((reads) => {
       const prices = new Map<string, Money>();
       for (const read of reads) {
@@ -150,7 +150,7 @@ describe('for any changes of listings between reads', () => {
     });
   });
 
-  it('a listing is reported as gone only at the second complete read in a row without it, and the first of these reads counted it as missing', async () => {
+  it('a listing is reported as gone only after two complete reads in a row have not found it', async () => {
     await forAnyWorld((reads) => {
       reads.forEach((read, index) => {
         for (const { kind, id } of newsOf(read)) {
@@ -166,7 +166,7 @@ describe('for any changes of listings between reads', () => {
     });
   });
 
-  it('a listing that the site did not have at the last two reads counts as gone if both reached the end of the list', async () => {
+  it('a listing is gone if the last two reads reached the end of the list and did not find it', async () => {
     await forAnyWorld((reads) => {
       const [last, previous] = [...reads].reverse();
       if (!last?.scan.whole || !previous?.scan.whole || !last.before) return;
@@ -177,7 +177,7 @@ describe('for any changes of listings between reads', () => {
     });
   });
 
-  it('a listing of the first read is reported as created only if it returns; no appearance is reported twice; no later listing is left out if all reads are complete', async () => {
+  it('each appearance of a listing after the first read is reported once if all reads are complete', async () => {
     await forAnyWorld((reads) => {
       const created = reads.flatMap((read) => newsOf(read).filter(({ kind }) => kind === 'created'));
       expect(new Set(created.map(({ itemId }) => itemId)).size).toBe(created.length);
@@ -191,7 +191,7 @@ describe('for any changes of listings between reads', () => {
     });
   });
 
-  it('a watch that skips reads has the same items after the last read as a watch that takes part in all reads', async () => {
+  it('a watch that skips reads gets the same items in the end as a watch that takes part in all reads', async () => {
     await fc.assert(
       fc.asyncProperty(world, fc.array(fc.boolean(), { maxLength: 15 }), async (one, takesPart) => {
         const reads = await readsOf(one);
@@ -211,7 +211,7 @@ describe('for any changes of listings between reads', () => {
     );
   });
 
-  it('a watch that skips reads for at most 24 hours gets the same observations as a watch that takes part in all reads', async () => {
+  it('a watch that skips reads for up to 24 hours gets the same observations as a watch that skips none', async () => {
     await fc.assert(
       fc.asyncProperty(world, fc.array(fc.boolean(), { maxLength: 15 }), async (one, takesPart) => {
         const reads = await readsOf(one);
@@ -231,7 +231,7 @@ describe('for any changes of listings between reads', () => {
     );
   });
 
-  it('the observations of a first poll contain each current listing once; for a listing without a new observation, a first poll at the next read returns the same observation', async () => {
+  it('a first poll returns one observation of each current listing, which stays the same if nothing changes', async () => {
     await forAnyWorld((reads) => {
       reads.forEach(({ followup, at: time }, index) => {
         const rows = observed(followup);
@@ -269,7 +269,7 @@ describe('for any changes of listings between reads', () => {
     });
   });
 
-  it('the history follows only listings that were read, and the list in it contains each of them at most once and none that is gone', async () => {
+  it('the history has only listings that were read, and its list has none twice and none that is gone', async () => {
     await forAnyWorld((reads) => {
       const seen = new Set<string>();
       for (const { scan, followup } of reads) {

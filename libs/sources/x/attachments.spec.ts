@@ -25,7 +25,7 @@ describe('tweets of X with attachments', () => {
     });
   });
 
-  it('contain pictures and videos; the address of a video is its best file', () => {
+  it('contain pictures, and videos with the address of their best file', () => {
     const media = [
       { media_key: '3_1', type: 'photo', url: 'https://pbs.example/1.jpg', width: 800, height: 600 },
       {
@@ -80,7 +80,7 @@ describe('tweets of X with attachments', () => {
   it.each([
     ['open', false],
     ['closed', true],
-  ])('contain their poll; if it is %s, `countsAreFinal` is %s', (voting_status, countsAreFinal) => {
+  ])('contain their poll: if the poll is %s, `countsAreFinal` is %s', (voting_status, countsAreFinal) => {
     const polls = [
       {
         id: '9',

@@ -74,7 +74,7 @@ describe('the lists of an account', () => {
     });
   });
 
-  it('need the id of the account, which is requested once for a username and cached for an hour', async () => {
+  it('are requested with the id of the account, which Earshot requests once in an hour for a username', async () => {
     const session = new Map<string, unknown>();
     const { lookUp, paths } = serving(page([]), session);
     await lookUp('followers', { ref: 'Ada_Lamps' });
@@ -89,7 +89,7 @@ describe('the lists of an account', () => {
     ]);
   });
 
-  it('are refused if the profile is protected; the next lookup requests the profile again', async () => {
+  it('are refused if the profile is protected, which the next lookup checks again', async () => {
     const { lookUp, paths } = always({ data: userRecord({ protected: true }) });
     for (const operation of ['userTweets', 'followers']) {
       expect(await lookUp(operation, { ref: 'Ada_Lamps' })).toMatchObject({

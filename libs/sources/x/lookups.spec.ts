@@ -38,12 +38,12 @@ it('there are lookups of tweets, of accounts, and of the lists of an account', (
   ]);
 });
 
-it('lookups have limits separate from those of searches, and eight lookups of one kind can be sent without a wait', () => {
+it('eight lookups of one kind can be sent to X without a wait, apart from the limits of searches', () => {
   expect(connector.lookupsApart?.burst).toBeGreaterThanOrEqual(8);
 });
 
 describe('a lookup of tweets', () => {
-  it('returns the found tweets in the requested order, and a reason for each other id', async () => {
+  it('returns the found tweets in the requested order, and the reason for each id without a tweet', async () => {
     const found = [tweetRecord(2, SPEC_NOW), tweetRecord(1, SPEC_NOW)];
     const errors = [
       errorOf('31', MISSING),
@@ -149,7 +149,7 @@ describe('a lookup of an account', () => {
     ['@Ada_Lamps', '/2/users/by/username/Ada_Lamps'],
     ['71001', '/2/users/71001'],
     ['@71001', '/2/users/by/username/71001'],
-  ])('by %s requests %s', async (ref, path) => {
+  ])('sends, for %s, the request %s', async (ref, path) => {
     const { lookUp, paths } = always({ data: userRecord() });
     expect(await lookUp('user', { ref })).toEqual({
       kind: 'found',

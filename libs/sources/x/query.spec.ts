@@ -39,7 +39,7 @@ describe('the request to X', () => {
     [{ terms: ['lamp', 'Lamp', ' light '] }, '(lamp OR light) -is:retweet'],
     [{ query: 'led', terms: ['lamp'] }, 'led lamp -is:retweet'],
     [{ terms: ['#LEDlamp', '@Ada_Lamps', '$LED'] }, '(#LEDlamp OR @Ada_Lamps OR "$LED") -is:retweet'],
-  ])('for %j has the query `%s`', async (init, query) => {
+  ])('turns %j into the query `%s`', async (init, query) => {
     expect(await queries(init)).toEqual([query]);
   });
 

@@ -121,7 +121,7 @@ describe('recorded answers of x to lookups:', () => {
     ['tweets-lookup-5.json', undefined],
     ['tweets-lookup-6.json', '1603823063690199040'],
     ['tweets-lookup-7.json', '1558553189766631429'],
-  ])('%s contains one tweet', async (file, id) => {
+  ])('the answer %s contains one tweet', async (file, id) => {
     const recorded = recordedAnswer('x', file);
     if (!recorded) return;
     const asked =
@@ -131,7 +131,7 @@ describe('recorded answers of x to lookups:', () => {
     expect(errors).toEqual([]);
   });
 
-  it('an edited tweet contains its versions and the number of remaining edits, even if X sends this number as a text', async () => {
+  it('an edited tweet contains its versions, and the number of remaining edits as a number', async () => {
     const { data } = found(await lookUp('tweets', { ids: ['1576994789110992896'] }, 'tweets-lookup-1.json'));
     if (!data) return;
     expect(data).toMatchObject([
@@ -146,7 +146,7 @@ describe('recorded answers of x to lookups:', () => {
     ]);
   });
 
-  it('the tweets contain the quoted tweet, the card of a link, the files of a video, and the verification of the author', async () => {
+  it('the tweets contain the quoted tweet, the card of a link, and the files of a video', async () => {
     const quote = found(await lookUp('tweets', { ids: ['1576995594388000768'] }, 'tweets-lookup-2.json'));
     if (!quote['data']) return;
     expect(quote['data']).toMatchObject([
@@ -175,7 +175,7 @@ describe('recorded answers of x to lookups:', () => {
   it.each([
     ['tweets-lookup-partial-1.json', ['20', '1276230436478386177'], ['20']],
     ['tweet-deleted-1.json', ['1276230436478386177'], []],
-  ])('%s reports the tweet that is gone', async (file, ids, there) => {
+  ])('the answer %s reports the tweet that is gone', async (file, ids, there) => {
     const answer = await lookUp('tweets', { ids }, file);
     if (!answer) return;
     expect(answer).toMatchObject({
@@ -193,7 +193,7 @@ describe('recorded answers of x to lookups:', () => {
     ['user', 'user-suspended-1.json', 'USER_SUSPENDED'],
     ['userTweets', 'user-protected-1.json', 'USER_PROTECTED'],
     ['followers', 'user-suspended-1.json', 'USER_SUSPENDED'],
-  ])('%s: %s is refused with %s', async (operation, file, code) => {
+  ])('the lookup %s with the answer %s is refused with %s', async (operation, file, code) => {
     const answer = await lookUp(operation, { ref: '783214' }, file);
     if (answer) expect(answer).toMatchObject({ kind: 'refused', code });
   });
@@ -204,7 +204,7 @@ describe('recorded answers of x to lookups:', () => {
     ['userTweets', 'user-tweets-1.json', 100, '7140dibdnow9c7btw3t3bne6afapt2a6nif3ncl044raq'],
     ['followers', 'users-lookup-1.json', 96, undefined],
     ['followers', 'users-by-partial-1.json', 8, undefined],
-  ])('%s: %s contains %i entries', async (operation, file, count, nextCursor) => {
+  ])('the lookup %s with the answer %s contains %i entries', async (operation, file, count, nextCursor) => {
     const answer = await lookUp(operation, { ref: '783214' }, file);
     if (!answer) return;
     expect(answer).toMatchObject({ kind: 'found', found: count });

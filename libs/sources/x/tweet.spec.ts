@@ -86,7 +86,7 @@ describe('tweets of X', () => {
     });
   });
 
-  it('have neither views nor bookmarks in old responses', () => {
+  it('have no views and no bookmarks in old responses', () => {
     const public_metrics = { retweet_count: 1, reply_count: 0, like_count: 0, quote_count: 0 };
     expect(bodyOf({ public_metrics })).toMatchObject({
       metrics: { likes: 0, replies: 0, retweets: 1, quotes: 0, views: null, bookmarks: null },
@@ -98,7 +98,7 @@ describe('tweets of X', () => {
     expect(bodyOf({ lang })['lang']).toBe(lang);
   });
 
-  it('are unescaped; the text of the item contains the complete addresses, and its body keeps the short addresses', () => {
+  it('are unescaped, and have whole addresses in the text of the item, but short addresses in its body', () => {
     const text =
       '💡 &lt;Lamps&gt; &amp; light https://t.co/aaaaaaaaa1 https://t.co/bbbbbbbbb2 https://t.co/aaaaaaaaa12';
     const urls = [
@@ -160,7 +160,7 @@ describe('tweets of X', () => {
     });
   });
 
-  it('contain the complete text with its entities, if the text is long', () => {
+  it('contain the whole text and its entities, even if the text is long', () => {
     const note_tweet = {
       text: `${'A long text. '.repeat(30)}&amp; https://t.co/bbbbbbbbb2`,
       entities: {

@@ -61,7 +61,7 @@ describe('the start of a search of X', () => {
     expect(await startOf({ since: undefined })).toEqual({});
   });
 
-  it('is the newest tweet of the last check, without a time, because X refuses both together', async () => {
+  it('is the newest tweet of the last check, and then not a time, because X refuses both together', async () => {
     const id = tweetIdAt(ago(DAY_MS));
     expect(await startOf({ since: ago(3_600_000), state: remembered(id) })).toEqual({ sinceId: id });
   });
@@ -76,7 +76,7 @@ describe('the start of a search of X', () => {
     expect(await startOf({ since, state: { newestIds: 'broken' } })).toEqual({ startTime });
   });
 
-  it('is a time if the newest tweet is older than seven days, because X answers 400 to its id', async () => {
+  it('is a time if the newest tweet is older than seven days, because X answers 400 to older ids', async () => {
     const state = remembered(tweetIdAt(ago(7 * DAY_MS)));
     const since = ago(2 * DAY_MS);
     expect(await startOf({ since, state })).toEqual({ startTime: '2026-03-02T12:00:00Z' });
@@ -93,7 +93,7 @@ describe('the start of a search of X', () => {
     expect(await startOf({ since: ago(5_000) })).toEqual({ startTime: '2026-03-04T11:59:00Z' });
   });
 
-  it('is stored as the newest tweet on the first page of each query, and stays the same if a query finds nothing', async () => {
+  it('is stored as the newest tweet of each query, and stays the same if a query finds nothing', async () => {
     const terms = Array.from({ length: 20 }, (_, n) => `a term of some length, number ${n}`);
     const [first = '', second = ''] = (await queries({ terms })).map((query) => query ?? '');
     const state: Record<string, unknown> = { newestIds: { [second]: tweetIdAt(ago(DAY_MS)), gone: '1' } };
@@ -120,7 +120,7 @@ describe('reading further pages of X', () => {
     meta: { ...answer.meta, next_token: token },
   });
 
-  it('continues after an edit of a known tweet, because the edit is among newer tweets', async () => {
+  it('continues after an edit of a known tweet, because tweets after the edit can be new', async () => {
     const edit = tweetRecord(1, SPEC_NOW, { edit_history_tweet_ids: [tweetId(9), tweetId(1)] });
     const upstream = pages([more(answerOf([edit]), 'b'), answerOf([tweetRecord(2, SPEC_NOW)])]);
     const known = (itemId: string) => itemId === tweetId(9);
@@ -131,7 +131,7 @@ describe('reading further pages of X', () => {
     expect(items.map(({ itemId }) => itemId)).toEqual([tweetId(9), tweetId(2)]);
   });
 
-  it('continues after an empty page with a token, and after known tweets if the search is sorted by relevancy', async () => {
+  it('continues after an empty page, and after known tweets if the search is sorted by relevancy', async () => {
     const empty = more(answerOf([]), 'b');
     const upstream = pages([empty, more(answerOf([tweetRecord(1, SPEC_NOW)]), 'c'), answerOf([])]);
     const criteria = criteriaOf({ query: 'lamp', sort: 'relevancy' });
@@ -161,7 +161,7 @@ describe('a request that X refuses', () => {
   }
   const problem = (type: string) => ({ title: 'Problem', type: `https://api.x.com/2/problems/${type}` });
 
-  it('because of missing credits is followed by no request for an hour', async () => {
+  it('stops requests for an hour if the credits are used up', async () => {
     const { fault, heldOff } = await refused({ status: 402, body: problem('credits') });
     const reason =
       "x answered 402: the account of SOURCE_X_TOKEN has no credits left; buy some in X's developer console";
@@ -173,7 +173,7 @@ describe('a request that X refuses', () => {
     [{}, DAY_MS],
     [{ 'x-rate-limit-reset': String(SPEC_NOW.getTime() / 1000 + 600) }, 600_000],
   ])(
-    'because the tweets of the month are used up is followed by no request until the reset, or for a day (%j)',
+    'stops requests until the reset, or for a day, if the tweets of the month are used up (%j)',
     async (headers, waitMs) => {
       const { fault, heldOff } = await refused({ status: 429, headers, body: problem('usage-capped') });
       const reason =
@@ -183,7 +183,7 @@ describe('a request that X refuses', () => {
     },
   );
 
-  it('because the rate limit is used up is reported, even if the answer is plain text', async () => {
+  it('is reported with the wait if the rate limit is used up, even if the answer is plain text', async () => {
     const headers = {
       'x-rate-limit-remaining': '0',
       'x-rate-limit-reset': String(SPEC_NOW.getTime() / 1000 + 90),
@@ -193,7 +193,7 @@ describe('a request that X refuses', () => {
     expect(heldOff).toEqual([]);
   });
 
-  it('as invalid is reported with the names of the parameters, without the text of X', async () => {
+  it('is reported with the names of its invalid parameters, but without the text of X', async () => {
     const errors = [{ parameters: { query: ['lamp <b>'] }, message: 'There were errors <b>' }];
     const { fault } = await refused({ status: 400, body: { errors, ...problem('invalid-request') } });
     expect(fault).toMatchObject({
@@ -207,7 +207,7 @@ describe('a request that X refuses', () => {
     });
   });
 
-  it('because of a wrong token, or an application without access, is reported with advice', async () => {
+  it('is reported with advice if the token is wrong or the application has no access', async () => {
     expect((await refused({ status: 403, body: problem('client-forbidden') })).fault).toMatchObject({
       kind: 'forbidden',
       message:
@@ -219,7 +219,7 @@ describe('a request that X refuses', () => {
     });
   });
 
-  it('is distinguished from an error about an account that a tweet mentions', async () => {
+  it('is not confused with an error about an account that a tweet mentions', async () => {
     const errors = [{ parameter: 'entities.mentions.username', value: 'GraceH', title: 'Forbidden' }];
     const upstream = fakeUpstream('x', () => ({ body: answerOf([tweetRecord(1, SPEC_NOW)], { errors }) }));
     const fetched = await connector.search(criteriaOf({ query: 'lamp' }), fakeContext(upstream.http));

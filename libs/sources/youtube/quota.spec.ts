@@ -23,7 +23,7 @@ describe('requests to YouTube', () => {
     );
   });
 
-  it('each spend one point of their quota', async () => {
+  it('each use one point of their quota', async () => {
     const spent: unknown[] = [];
     const upstream = fakeUpstream(
       'youtube',
@@ -73,7 +73,7 @@ describe('requests to YouTube', () => {
     expect(heldOff).toEqual([{ waitMs, reason, quota: 'search' }]);
   });
 
-  it('for details of videos close only the quota of units, and not the quota of searches, if the units are used up', async () => {
+  it('close only the quota of units, not that of searches, if the units are used up', async () => {
     const upstream = fakeUpstream('youtube', ({ at }) =>
       at.pathname.endsWith('/videos')
         ? { status: 403, body: problem(403, 'quotaExceeded') }

@@ -55,7 +55,7 @@ describe('other recorded answers of youtube', () => {
   it.each([
     ['videos-list-1.json', 5],
     ['videos-list-2.json', 2],
-  ])('%s contains %i videos, without counts', (file, count) => {
+  ])('the answer %s contains %i videos, without counts', (file, count) => {
     const recorded = recordedAnswer('youtube', file);
     if (!recorded) return;
     const details = parseVideos(JSON.parse(recorded.bytes.toString()));
@@ -73,7 +73,7 @@ describe('other recorded answers of youtube', () => {
     ['commentthreads-list-1.json', 5, true],
     ['commentthreads-list-2.json', 5, false],
     ['commentthreads-list-3.json', 4, false],
-  ])('%s contains %i comments', async (file, count, more) => {
+  ])('the answer %s contains %i comments', async (file, count, more) => {
     const answer = await lookUp(file);
     if (answer?.kind !== 'found') return expect(answer).toBeUndefined();
     const comments = answer.body['comments'] as { text: string; publishedAt: string }[];

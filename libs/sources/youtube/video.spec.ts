@@ -60,7 +60,7 @@ describe('videos of YouTube', () => {
     });
   });
 
-  it('have only the data of the search, with the title unescaped, if their details are missing', () => {
+  it('have only the data of the search, with an unescaped title, if their details are missing', () => {
     expect(one()).toMatchObject({
       title: "Lamp number 1 & Ada's light",
       text: 'All about lamps ...',
@@ -89,7 +89,7 @@ describe('videos of YouTube', () => {
     ['2026-03-04T12:00:00Z', '2026-03-04T12:00:00.000Z'],
     [undefined, undefined],
     ['1 day ago', undefined],
-  ])('with publishedAt %j have the publication time %j', (publishedAt, expected) => {
+  ])('have a `publishedAt` of %j, which becomes the publication time %j', (publishedAt, expected) => {
     expect(one({ publishedAt })?.publishedAt).toBe(expected);
     expect(bodyOf({ publishedAt })['publishedAt']).toBe(expected ?? null);
   });
@@ -102,7 +102,7 @@ describe('videos of YouTube', () => {
     ['P0D', null],
     ['four minutes', null],
     [undefined, null],
-  ])('with the duration %j have the durationSeconds %j', (duration, seconds) => {
+  ])('have a duration of %j, which becomes %j in `durationSeconds`', (duration, seconds) => {
     expect(bodyOf({}, whole({ contentDetails: { duration } }))['durationSeconds']).toBe(seconds);
   });
 
@@ -128,7 +128,7 @@ describe('videos of YouTube', () => {
     ]);
   });
 
-  it('that cannot be read are counted in warnings, and the other items are kept', () => {
+  it('are counted in warnings if they cannot be read, while the other videos are kept', () => {
     const channel = { id: { kind: 'youtube#channel', channelId: CHANNEL_ID }, snippet: { title: 'Lamps' } };
     const { items, warnings } = parseSearchAnswer(
       { items: [searchResult(1, SPEC_NOW), channel, searchResult(2, SPEC_NOW, { title: 7 })] },

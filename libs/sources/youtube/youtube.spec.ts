@@ -63,7 +63,7 @@ describe('the request to YouTube', () => {
     [{ query: 'led', terms: ['lamp', 'desk light'] }, 'led lamp|"desk light"'],
     [{ query: 'led strip' }, '"led strip"'],
     [{ query: '-lamp', terms: ['a|b', 'c'] }, '"-lamp" "a|b"|c'],
-  ])('for the search %j asks for the words `%s`', async (init, q) => {
+  ])('turns the search %j into the words `%s`', async (init, q) => {
     expect(await asked(init)).toMatchObject([{ q }]);
   });
 
@@ -168,7 +168,7 @@ describe('a read of YouTube', () => {
     expect(paths(upstream)).toEqual(['search']);
   });
 
-  it('fails completely if the request for details fails, because a shortened description would be matched as if it were complete', async () => {
+  it('fails if the request for details fails, because the search shortens descriptions', async () => {
     const upstream = fakeUpstream('youtube', ({ at }) =>
       at.pathname.endsWith('/videos') ? { status: 503 } : { body: page([searchResult(1, SPEC_NOW)]) },
     );
@@ -177,7 +177,7 @@ describe('a read of YouTube', () => {
     ).rejects.toMatchObject({ kind: 'server_error' });
   });
 
-  it('continues after one page without videos, but not after two in a row', async () => {
+  it('continues after one page without videos, but ends after two in a row', async () => {
     const upstream = serving([
       page([], 'b'),
       page([searchResult(1, SPEC_NOW)], 'c'),
@@ -202,7 +202,7 @@ describe('a read of YouTube', () => {
     expect(items.length).toBe(1);
   });
 
-  it('reads at most five pages of each query, because each page counts as one of the hundred searches that Google allows a day', async () => {
+  it('reads at most five pages of each query, because Google allows a hundred of them a day', async () => {
     const upstream = serving(
       Array.from({ length: 9 }, (_, n) => page([searchResult(n, SPEC_NOW)], `token-${n}`)),
     );
