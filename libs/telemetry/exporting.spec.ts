@@ -68,7 +68,7 @@ describe('a collector', () => {
     await late.close();
   }, 40_000);
 
-  it('that does not answer leaves at most 2,048 spans in memory; further spans are lost', async () => {
+  it('leaves at most 2,048 spans in memory, and loses further spans, if it does not answer', async () => {
     const provider = providerTo(collector.url);
     collector.status = 0;
     makeSpans(provider, 10 * MAX_WAITING);

@@ -104,13 +104,13 @@ describe('a batch', () => {
     expect(await exported('alone')).toMatchObject({ traceId: 'a'.repeat(32), parentSpanId: 'a'.repeat(16) });
   });
 
-  it('belongs to the recorded trace if only one of its traces is recorded; the other messages keep their traces', async () => {
+  it('belongs to the only recorded trace of its messages, and the other messages keep their traces', async () => {
     const { steps, own } = await batchOf('one recorded', unrecorded('a'), recorded('b'), unrecorded('c'));
     expect(traceOf(own)).toBe('b'.repeat(32));
     expect(steps).toEqual([unrecorded('a'), own, unrecorded('c')]);
   });
 
-  it('has its own trace if several of its traces are recorded: it links to each of them, and each gets a span for its part of the batch', async () => {
+  it('has its own trace if several traces of its messages are recorded, and each of these gets a span', async () => {
     const { steps, own } = await batchOf(
       'several',
       recorded('a'),
@@ -155,7 +155,7 @@ describe('a batch', () => {
 });
 
 describe('work that several steps caused together', () => {
-  it('follows from the only recorded step, or from the first step if none is recorded, but from no step if several are recorded', () => {
+  it('follows from the only recorded step, or the first if none is recorded, or none if several are', () => {
     expect(soleCause([unrecorded('a'), unrecorded('a')])).toBe(unrecorded('a'));
     expect(soleCause([unrecorded('a'), recorded('b')])).toBe(recorded('b'));
     expect(soleCause([unrecorded('a'), unrecorded('b')])).toBe(unrecorded('a'));
