@@ -94,7 +94,7 @@ describe('a command', () => {
   });
 
   it.each([new Error('column "secret" does not exist'), 'a string', undefined])(
-    'returns `internal` without the text of an error that is neither a refusal nor an outage (%s)',
+    'returns `internal`, without the text of the error, for an unexpected error (%s)',
     async (defect) => {
       const broken = retiring(() => Promise.reject(defect as Error));
       expect(await served(broken, () => refusalOf(ask()))).toEqual({
