@@ -73,7 +73,7 @@ describe('a call', () => {
     expect(seen[0]?.headers).toMatchObject({ 'x-api-key': 'ek_1' });
   });
 
-  it('returns undefined for 204 and text for other types than JSON', async () => {
+  it('returns undefined for the status 204, and a text for a response that is not JSON', async () => {
     await start(
       (_, response) => void response.writeHead(204).end(),
       (_, response) => void response.writeHead(200, { 'content-type': 'text/csv' }).end('id\n1\n'),
@@ -102,7 +102,7 @@ describe('a call', () => {
 });
 
 describe('a refused call', () => {
-  it('throws an error with status, code, faults and the id of the request, and is not sent again', async () => {
+  it('throws an error with status, code, faults and the id of the request, and is not repeated', async () => {
     const details = [{ path: 'name', message: 'is empty' }];
     const { seen } = await start(json(400, { error: 'not valid', code: 'VALIDATION', details }));
     const error: unknown = await client
@@ -139,7 +139,7 @@ describe('a refused call', () => {
 });
 
 describe('a call that fails for a while', () => {
-  it('is sent again after 503, a lost connection and 429', async () => {
+  it('is repeated after 503, a lost connection and 429', async () => {
     const { seen } = await start(
       json(503, { error: 'later', code: 'UNAVAILABLE' }, { 'retry-after': '0' }),
       broken,
@@ -170,7 +170,7 @@ describe('a call that fails for a while', () => {
     expect(seen[4]?.headers['idempotency-key']).toBe('also mine');
   });
 
-  it('does not repeat a change whose first attempt can have had an effect', async () => {
+  it('does not repeat a PATCH or a DELETE, because the failed request can have had an effect', async () => {
     const { seen } = await start(json(503, { error: 'later', code: 'UNAVAILABLE' }, { 'retry-after': '0' }));
     await expect(client.patch('/v1/account', { body: {} })).rejects.toMatchObject({ status: 503 });
     expect(seen).toHaveLength(1);
@@ -182,14 +182,14 @@ describe('a call that fails for a while', () => {
     expect(script?.seen).toHaveLength(1);
   });
 
-  it('sends no Idempotency-Key with a PATCH, and does not repeat the PATCH', async () => {
+  it('sends a PATCH only once and without the Idempotency-Key that the caller gave', async () => {
     const { seen } = await start(json(503, { error: 'later', code: 'UNAVAILABLE' }, { 'retry-after': '0' }));
     const call = client.patch('/v1/account', { body: {}, idempotencyKey: 'mine' });
     await expect(call).rejects.toMatchObject({ status: 503 });
     expect(seen.map(({ headers }) => headers['idempotency-key'])).toEqual([undefined]);
   });
 
-  it('gives up after the retries, with the last error', async () => {
+  it('throws the last error after the last repetition', async () => {
     const { seen, url } = await start(
       json(503, { error: 'later', code: 'UNAVAILABLE' }, { 'retry-after': '0' }),
     );
@@ -238,7 +238,7 @@ describe('a call that fails for a while', () => {
 });
 
 describe('`paginate`', () => {
-  it('reads page after page with the same filters, and only the pages that are used', async () => {
+  it('requests a page only when the caller needs its first row, with the same filters on each page', async () => {
     const { seen } = await start(
       json(200, { data: [{ id: '1' }, { id: '2' }], nextCursor: 'c1' }),
       json(200, { data: [{ id: '3' }], nextCursor: 'c2' }),
@@ -337,7 +337,7 @@ describe('`stream`', () => {
     await stream.return();
   });
 
-  it('keeps its connection while the caller works on a mention for longer than the server may be silent', async () => {
+  it('keeps its connection even if the caller works on one mention for a minute', async () => {
     jest.useFakeTimers();
     let sent = 0;
     const send = ({ signal }: { signal: AbortSignal }) => {

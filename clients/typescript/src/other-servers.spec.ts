@@ -23,7 +23,7 @@ describe('a call that another server answers', () => {
     expect(error).toMatchObject({ status: 200, code: 'UNKNOWN', message: 'HTTP 200: <h1>Sign in</h1>' });
   });
 
-  it('does not follow a redirect, so that no POST becomes a GET and no other server gets the API key', async () => {
+  it('does not follow a redirect, which could send the API key to another server', async () => {
     const seen: string[] = [];
     const server = createServer((request, response) => {
       seen.push(`${request.method} ${request.url}`);

@@ -32,7 +32,7 @@ async function read(chunks: readonly Uint8Array[]) {
 }
 
 describe('serverSentEvents', () => {
-  it('reads the same events wherever the bytes are cut', async () => {
+  it('reads the same events, no matter where the answer is cut into chunks', async () => {
     const bytes = new TextEncoder().encode(TEXT);
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(bytes.length), { maxLength: 10 }), async (cuts) => {

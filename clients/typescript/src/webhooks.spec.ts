@@ -54,7 +54,7 @@ describe('verifyWebhook', () => {
       );
   });
 
-  it('names the mistake if the body was parsed already', async () => {
+  it('throws an error that names the mistake if the caller has parsed the body', async () => {
     const verified = verifyWebhook(JSON.parse(BODY), { 'x-signature': header() }, SECRET, { now });
     await expect(verified).rejects.toThrow('not a parsed body');
   });
