@@ -14,9 +14,9 @@ import { programEnv, startProgram } from './program.js';
 helpWanted(`
 Usage: node dist/bench/bodies.js [--repeats 20]
 
-Sends each of a list of hostile bodies to POST /v1/keywords/estimate with an Idempotency-Key, --repeats times. Prints the mean
-processor milliseconds of the gateway for a request, and the milliseconds that JSON.parse takes for the same text in this
-process. Takes about a minute.
+Sends hostile bodies to POST /v1/keywords/estimate with an Idempotency-Key, each body --repeats times. For each body, prints two
+times in milliseconds: the mean processor time of the gateway for one request, and the time that JSON.parse needs for this body
+in the process of the benchmark. Takes about a minute.
 `);
 
 const REPEATS = numberOption('repeats', 20);

@@ -4,7 +4,7 @@ import { theilSen, trendOf } from './trend.js';
 const line = (slope: number, start: number, minutes = 30) =>
   Array.from({ length: minutes * 6 }, (_, n) => ({ minute: n / 6, value: start + (slope * n) / 6 }));
 
-it('theilSen finds the slope of a line although its last samples are outliers', () => {
+it('theilSen finds the slope of a line even if the last points are far above the line', () => {
   fc.assert(
     fc.property(
       fc.double({ min: -5, max: 5, noNaN: true }),
@@ -20,7 +20,7 @@ it('theilSen finds the slope of a line although its last samples are outliers', 
   );
 });
 
-it('the trend compares the last five minutes with the first third without its warm-up', () => {
+it('the trend compares the end of a run with the first third of the run, but ignores the warm-up', () => {
   const warming = line(0, 100).map((point) => (point.minute < 5 ? { ...point, value: 20 } : point));
   expect(trendOf(warming, 30)).toEqual({ warmUp: 20, baseline: 100, last: 100, slopePerHour: 0 });
   const growing = trendOf(line(1, 100), 30);
