@@ -6,7 +6,7 @@ import type { Member } from './member.js';
 
 /** Tests: a member sets up channels and the signing secret. */
 export function channelTasks(member: Member): void {
-  it('rotates the signing secret, and sees until when the previous secret also signs', async () => {
+  it('rotates the signing secret, and sees until when the previous secret is still used', async () => {
     const { page } = member;
     const before = (await call(page, 'GET', '/v1/signing-secret')).signingSecret as string;
     await member.open('settings/webhooks');
@@ -37,7 +37,7 @@ export function channelTasks(member: Member): void {
     expect(stage.simulator.inbox.messages('discord')).toHaveLength(1);
   }, 90_000);
 
-  it('changes only the name of a channel, and keeps the address that another member has changed meanwhile', async () => {
+  it('renames a channel, and keeps the address that another member has changed meanwhile', async () => {
     const { page } = member;
     await member.open('channels');
     const card = page.getByRole('region', { name: 'Lamp room' });

@@ -29,7 +29,7 @@ describe('the findings of a page in both themes', () => {
     ['dark', 'color-contrast', 'p { color: #888 }'],
     ['light', 'link-in-text-block', 'a { color: #333; text-decoration: none }'],
     ['dark', 'link-in-text-block', 'a { color: #333; text-decoration: none }'],
-  ])('contain a fault that only the %s theme has: %s', async (theme, rule, styles) => {
+  ])('contain a fault that only the theme %s has: %s', async (theme, rule, styles) => {
     const { page } = await openPage(browser);
     await page.setContent(pageWith(theme, styles));
     const rules = (await findingsInBothThemes(page)).map((finding) => finding.split(':')[0]);

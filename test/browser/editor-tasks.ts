@@ -7,7 +7,7 @@ import { leavesOf } from './schema-paths.js';
 
 /** Tests: a member writes a keyword in the editor. */
 export function editorTasks(member: Member): void {
-  it('reads that no source is chosen after the last source of a new keyword was removed', async () => {
+  it('reads that no source is chosen after the removal of the last source of a new keyword', async () => {
     const { page } = member;
     await member.open('start');
     const chosen = page.getByRole('checkbox', { checked: true });
@@ -115,7 +115,7 @@ export function editorTasks(member: Member): void {
     ]);
   }, 90_000);
 
-  it('is offered no action that would be the fifth of a rule, and sees why', async () => {
+  it('cannot choose a fifth action of a rule, and sees why', async () => {
     const { page } = member;
     const { name: channel } = (await call(page, 'GET', '/v1/channels')).data[0] as Json;
     await member.open('keywords/new?name=Full&query=lumora&source=hackernews');
@@ -146,7 +146,7 @@ export function editorTasks(member: Member): void {
     expect(await action('Label').isEnabled()).toBe(true);
   }, 90_000);
 
-  it('sees next to the terms that one term cannot be combined with other words, and creates the keyword with a second term', async () => {
+  it('sees next to the terms that a query needs at least two terms, and adds a second term', async () => {
     const { page } = member;
     await member.open('keywords/new?name=Combined&query=lamp&source=hackernews');
     const terms = fieldOf(page, EDITOR_FIELDS['globalCriteria.terms[]'] ?? ['', '']);
@@ -168,7 +168,7 @@ export function editorTasks(member: Member): void {
     [1, 'Saved. 1 search starts over.'],
     [2, 'Saved. 2 searches start over.'],
   ])(
-    'reads how many searches start over after a save: %i',
+    'reads after a save how many searches start over: %i',
     async (count, text) => {
       const { page } = member;
       const lumora = (await call(page, 'GET', '/v1/keywords?q=Lumora')).data[0] as Json;
@@ -211,7 +211,7 @@ export function editorTasks(member: Member): void {
     await page.unrouteAll();
   }, 90_000);
 
-  it('sees the price of a preview in the editor, and then what a source finds for the current terms', async () => {
+  it('sees the price of a preview in the editor, and then what a source finds for the terms', async () => {
     const { page } = member;
     await member.open('keywords/new?name=Preview&query=lumora&source=hackernews');
     const preview = page.getByRole('region', { name: 'Preview', exact: true });

@@ -7,7 +7,7 @@ const MAX_HEAP_BYTES = 100_000_000;
 
 /** Tests of the feed with many mentions: its memory, its speed, and a further page that cannot be read. */
 export function figureTasks(dashboard: Dashboard, mentions: number): void {
-  it(`hold ${SCROLLED.toLocaleString('en')} mentions in less than 100 MB, with fewer than 60 rows in the document`, async () => {
+  it(`hold ${SCROLLED.toLocaleString('en')} mentions in less than 100 MB, with fewer than 60 rows of the feed in the document`, async () => {
     const { page } = await dashboard.open('feed?window=90d');
     await page.getByRole('article').first().waitFor();
     await page.evaluate(scrollTo(SCROLLED));
@@ -20,7 +20,7 @@ export function figureTasks(dashboard: Dashboard, mentions: number): void {
     await page.context().close();
   }, 150_000);
 
-  it(`show a first row of the feed with ${mentions.toLocaleString('en')} mentions; the test prints the time until then`, async () => {
+  it(`show a first row of the feed with ${mentions.toLocaleString('en')} mentions, and the test prints how long this takes`, async () => {
     const times = [];
     for (let round = 0; round < 3; round++) {
       const { page } = await dashboard.newPage();
@@ -36,7 +36,7 @@ export function figureTasks(dashboard: Dashboard, mentions: number): void {
     expect(times.every((ms) => ms > 0)).toBe(true);
   }, 150_000);
 
-  it('show a problem below the loaded mentions if the next page cannot be read, and read the page on demand', async () => {
+  it('show an error below the mentions if further mentions cannot be read, and read these on demand', async () => {
     const { page } = await dashboard.newPage();
     const nextPage = '**/v1/mentions?*cursor=*';
     // After other failures, the client would repeat the request, and the repetitions would take seconds.

@@ -33,7 +33,7 @@ export function feedTasks(firstMember: FirstMember): void {
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
   }, 150_000);
 
-  it('reaches the open mention with Enter, and its row with Escape', async () => {
+  it('reaches the open mention with the key Enter, and the row of the mention with Escape', async () => {
     const { page } = firstMember;
     await firstMember.openFeed();
     const detail = page.getByRole('region', { name: 'Mention', exact: true });
@@ -51,7 +51,7 @@ export function feedTasks(firstMember: FirstMember): void {
     await detail.and(focused('section')).waitFor();
   }, 60_000);
 
-  it('keeps the label that a colleague has set while the mention was open', async () => {
+  it('keeps the label that a colleague has set on the open mention', async () => {
     const { page } = firstMember;
     await firstMember.openFeed();
     await page.keyboard.press('k');
@@ -68,7 +68,7 @@ export function feedTasks(firstMember: FirstMember): void {
     await call(page, 'PATCH', path, { labels });
   }, 60_000);
 
-  it('sees both labels of a mention while they are saved one after the other', async () => {
+  it('sees two new labels of a mention while they are saved one after the other', async () => {
     const { page } = firstMember;
     const mention = '**/v1/mentions/*';
     await firstMember.openFeed();
@@ -93,7 +93,7 @@ export function feedTasks(firstMember: FirstMember): void {
     await page.unroute(mention);
   }, 60_000);
 
-  it('hides a mention with a key of the keyboard, and shows it again', async () => {
+  it('hides a mention with a key of the keyboard, and makes it visible again', async () => {
     const { page } = firstMember;
     await firstMember.openFeed();
     await page.keyboard.press('j');
@@ -109,7 +109,7 @@ export function feedTasks(firstMember: FirstMember): void {
     }
   }, 60_000);
 
-  it('reads with the keyboard in a window without room for a pane next to the list', async () => {
+  it('reads mentions with the keyboard in a window that is too narrow for a pane next to the list', async () => {
     const { page } = firstMember;
     await page.setViewportSize({ width: 800, height: 860 });
     await firstMember.openFeed();
@@ -133,7 +133,7 @@ export function feedTasks(firstMember: FirstMember): void {
     await page.setViewportSize({ width: 1280, height: 860 });
   }, 60_000);
 
-  it('sees the mentions of a filtered feed on a telephone, with closed and with open filters', async () => {
+  it('sees mentions on a telephone even while the filters of the feed are open', async () => {
     const { page } = firstMember;
     for (const [width, height] of [
       [390, 844],
@@ -198,7 +198,7 @@ export function feedTasks(firstMember: FirstMember): void {
     await page.unroute(paused);
   }, 60_000);
 
-  it('types the beginning of a period, which the feed uses when the field loses the focus or Enter is pressed', async () => {
+  it('types the beginning of a period, which the feed uses only after Enter or when the field loses the focus', async () => {
     const { page } = firstMember;
     await page.goto(`${firstMember.url}/feed?since=2026-01-01T00:00:00Z`);
     await page.getByRole('button', { name: 'Filters' }).click();

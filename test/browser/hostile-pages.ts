@@ -98,19 +98,19 @@ export const hostilePages = (ids: { keywordId: string; mentionId: string }): Hos
   { path: 'settings/audit-log', fields: ['body key'] },
 ];
 
-/** Returns the fields whose exact text the page shows neither as text nor as the value of an input. */
+/** Returns the fields that the page does not show. It shows a field if the exact text is on the page, or in an input. */
 export async function missingIn(page: Page, fields: readonly string[]): Promise<string[]> {
   const shown = await page.evaluate<string>(
     `[document.body.textContent, ...Array.from(document.querySelectorAll('input, textarea'), (one) => one.value)].join(' ')`,
   );
-  // Pages that show JSON contain the text in its JSON form.
+  // A page that shows JSON contains the field in its JSON form.
   const forms = (field: string) => [hostile(field), JSON.stringify(hostile(field)).slice(1, -1)];
   return fields.filter((field) => !forms(field).some((form) => shown.includes(form)));
 }
 
 /**
- * Returns the elements of the document that would run code or have a link that is not http(s), and a text if a script
- * of an attacker ran.
+ * Finds harm on the page: a script of an attacker that ran, elements that would run code, and links that are not http(s).
+ * @returns one line for each finding
  */
 export const harmIn = (page: Page) =>
   page.evaluate<string[]>(`(() => {
@@ -125,11 +125,12 @@ export const harmIn = (page: Page) =>
   })()`);
 
 /**
- * Returns the texts that end outside of the window, and a text if the page scrolls sideways. Texts with an ellipsis, and
- * texts in elements that can be scrolled, do not count.
+ * Finds words that end outside of the window, and a page that scrolls sideways. Words with an ellipsis, and words in an
+ * element that can be scrolled, do not count.
+ * @returns one line for each finding
  */
 export async function clippedTexts(page: Page): Promise<string[]> {
-  // Moves the mouse away from charts, which show a text next to the mouse.
+  // Moves the mouse away from charts: a chart shows a label next to the mouse.
   await page.mouse.move(0, 0);
   return page.evaluate<string[]>(`(() => {
     const isMeant = (element) => {
@@ -150,7 +151,10 @@ export async function clippedTexts(page: Page): Promise<string[]> {
   })()`);
 }
 
-/** Returns, for each place of a text in the document, true if the text is written from left to right. */
+/**
+ * Finds all places of `text` in the document.
+ * @returns for each place, whether its letters are written from left to right
+ */
 export const directionsOf = (page: Page, text: string) =>
   page.evaluate<boolean[]>(`((text) => {
     const found = [];

@@ -75,7 +75,7 @@ export function insightTasks(member: Member): void {
     await page.getByRole('row', { name: /€15\.50 €10\.00 Price changed/ }).waitFor();
   }, 90_000);
 
-  it('sees how the chosen number of mentions changes the price of a summary, and gets the summary with links to its posts', async () => {
+  it('sees the price of a summary for the chosen number of mentions, and gets the summary with links', async () => {
     const { page } = member;
     await member.open('explore?tab=analyses');
     await page.getByRole('combobox', { name: 'Keyword' }).click();
@@ -92,7 +92,7 @@ export function insightTasks(member: Member): void {
     expect(await findingsInBothThemes(page)).toEqual([]);
   }, 90_000);
 
-  it('asks a language model the same question about each mention, after the page has shown the price', async () => {
+  it('asks a language model the same question about each mention after seeing the price', async () => {
     const { page } = member;
     await member.open('explore?tab=analyses');
     await page.getByRole('combobox', { name: 'Keyword' }).click();
@@ -119,7 +119,7 @@ export function insightTasks(member: Member): void {
     expect(await findingsInBothThemes(page)).toEqual([]);
   }, 90_000);
 
-  it('sees that no source of an Explore answered, or that the sources with an answer have no posts', async () => {
+  it('sees different messages for an Explore without answers and for an Explore without posts', async () => {
     const { page } = member;
     const source = { source: 'hackernews', items: 0, warning: null };
     const explore = {
@@ -148,7 +148,7 @@ export function insightTasks(member: Member): void {
     await page.unroute('**/v1/explore/one/items*');
   }, 90_000);
 
-  it('sees the mentions of a backtest in which only an alert fired, with the names of disabled rules', async () => {
+  it('sees in a backtest without fired rules the names of the rules that no longer fire', async () => {
     const { page } = member;
     const lumora = (await call(page, 'GET', '/v1/keywords?q=Lumora')).data[0] as Json;
     const [volume, disabled] = [
@@ -200,7 +200,7 @@ export function insightTasks(member: Member): void {
     await page.unrouteAll();
   }, 90_000);
 
-  it('reads “No delivery with this state and keyword”, and not “Nothing was sent …”, if the filters exclude all deliveries', async () => {
+  it('reads “No delivery with this state and keyword” if the filters exclude all deliveries', async () => {
     const { page } = member;
     await member.open('deliveries?state=given_up');
     await page.getByText('No delivery with this state and keyword').waitFor();

@@ -81,7 +81,7 @@ export function liveFeedTasks(firstMember: FirstMember): void {
     await page.getByText('came during the outage').waitFor();
   }, 60_000);
 
-  it('reads without a network that a label was not changed, although the code that shows notifications is missing', async () => {
+  it('reads without a network that a label was not changed, although the code of notifications is not loaded', async () => {
     const { page } = firstMember;
     const code = '**/assets/notifications-*';
     await firstMember.openFeed();
@@ -99,7 +99,7 @@ export function liveFeedTasks(firstMember: FirstMember): void {
     await page.unroute(code);
   }, 60_000);
 
-  it('reads after 15 seconds without an answer that the change of a label can have been made, and other mentions do not wait for it', async () => {
+  it('reads after 15 seconds without an answer that the label of a mention may have changed', async () => {
     const { page } = await openPage(firstMember.installation.browser);
     await page.context().addCookies(await firstMember.page.context().cookies());
     await page.clock.install();
@@ -122,7 +122,7 @@ export function liveFeedTasks(firstMember: FirstMember): void {
     await page.context().close();
   }, 60_000);
 
-  it('reads after three attempts that the mentions cannot be shown if the API hangs', async () => {
+  it('reads that the mentions cannot be shown if the API does not answer three requests', async () => {
     const { page } = await openPage(firstMember.installation.browser);
     await page.context().addCookies(await firstMember.page.context().cookies());
     await page.clock.install();

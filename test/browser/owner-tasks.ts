@@ -7,7 +7,7 @@ const MAX_CHECK_MS = 60_000;
 
 /** Tests: the owner sends events again, changes a keyword, invites members, and changes the password. */
 export function ownerTasks(dashboard: Dashboard): void {
-  it('let the owner send a delivery again, replay a window, and enable a disabled address', async () => {
+  it('let the owner send a delivery again, replay a period, and enable a disabled address', async () => {
     const { simulator } = dashboard.installation.stage;
     const { page } = await dashboard.open('deliveries?tab=replays');
     const webhookUrl = `${simulator.url}/hooks/pages`;

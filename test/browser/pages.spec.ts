@@ -48,7 +48,7 @@ describe('the pages of the dashboard', () => {
   beforeAll(() => dashboard.begin(MENTIONS), 120_000);
   afterAll(() => dashboard.end());
 
-  it('have no serious accessibility fault with the light and the dark theme', async () => {
+  it('have no serious accessibility fault in the light and in the dark theme', async () => {
     const { page, faults } = await dashboard.open('feed');
     const findings: Record<string, string[]> = {};
     for (const [path, title] of PAGES) {
@@ -71,7 +71,7 @@ describe('the pages of the dashboard', () => {
   });
 
   it.each(['sign-in', 'sign-up', 'reset-password'])(
-    'have no serious accessibility fault before the sign-in: %s',
+    'have no serious accessibility fault if nobody is signed in: %s',
     async (path) => {
       const { page } = await openPage(dashboard.installation.browser);
       weights.set(path, await dashboard.visit(page, path));
@@ -80,7 +80,7 @@ describe('the pages of the dashboard', () => {
     },
   );
 
-  it('say that sign-up is off, and offer no form, even if there is no account and the address contains a code', async () => {
+  it('say that sign-up is off, even if there is no account and the address contains a code', async () => {
     const { page } = await openPage(dashboard.installation.browser);
     await page.route('**/v1/auth/options', async (route) => {
       const options = (await (await route.fetch()).json()) as object;
@@ -100,7 +100,7 @@ describe('the pages of the dashboard', () => {
     for (const path of FIRST_VIEWS) expect(weights.get(path) ?? NaN).toBeLessThan(MAX_FIRST_VIEW_BYTES);
   });
 
-  it('reload once if a file is missing after a release, and report a failure if the file is missing again', async () => {
+  it('reload once if a file is missing after a release, and show an error if it is still missing', async () => {
     for (const isReleased of [true, false]) {
       const { page } = await dashboard.open('keywords');
       let [reloads, missed] = [0, 0];

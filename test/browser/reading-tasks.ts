@@ -36,7 +36,7 @@ export function readingTasks(member: Member): void {
     [1, 'The keyword’s mute did not apply.'],
     [2, 'None of the keyword’s 2 mutes applied.'],
   ])(
-    'reads that no mute applied to a mention of a keyword with mutes: %i',
+    'reads for a mention of a keyword with mutes that no mute applied (number of mutes: %i)',
     async (count, text) => {
       const { page } = member;
       const mutes = Array.from({ length: count }, () => ({ value: 'free', hit: false, detail: '' }));
@@ -52,7 +52,7 @@ export function readingTasks(member: Member): void {
     90_000,
   );
 
-  it('sees dropped mentions with their reason on demand', async () => {
+  it('sees dropped mentions on demand, each with the reason', async () => {
     const { clickhouse, page, accountId } = member;
     const { id: keyword_id, watches } = (await call(page, 'GET', '/v1/keywords?q=Lumora')).data[0] as Json;
     const owner = { account_id: accountId, keyword_id, watch_id: watches[0].id };

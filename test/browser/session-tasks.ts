@@ -8,7 +8,7 @@ const BOB = { email: 'bob@example.org', password: 'other words in a row' };
 
 /** Tests of sessions: their end, other tabs, the sign-out, and pages without a network. */
 export function sessionTasks(firstMember: FirstMember): void {
-  it('must enter the password again when the session has ended, and the typed text stays in the editor', async () => {
+  it('must enter the password when the session has ended, and keeps the typed text in the editor', async () => {
     const { page } = firstMember;
     await firstMember.openEditor();
     await page.getByRole('textbox', { name: 'Name' }).first().fill('Umbra Lamp of the evening');
@@ -64,7 +64,7 @@ export function sessionTasks(firstMember: FirstMember): void {
     await firstMember.signInAgain();
   }, 60_000);
 
-  it('sees no data of another member on a visible page that reads its data again', async () => {
+  it('sees no data of another member when a visible page reads its data again', async () => {
     const { page, url } = firstMember;
     await page.clock.install();
     await page.goto(`${url}/channels`);
@@ -85,7 +85,7 @@ export function sessionTasks(firstMember: FirstMember): void {
     await page.getByRole('heading', { name: 'Team' }).waitFor();
   }, 60_000);
 
-  it('must enter the password again if the session has ended before an export', async () => {
+  it('must enter the password if the session has ended before an export', async () => {
     const { page } = firstMember;
     await firstMember.openFeed();
     await page.getByRole('button', { name: 'Export' }).click();
@@ -114,7 +114,7 @@ export function sessionTasks(firstMember: FirstMember): void {
     await page.context().close();
   }, 60_000);
 
-  it('stays on the page, and reads why, if the sign-out fails', async () => {
+  it('stays on the page, and reads the reason, if the sign-out fails', async () => {
     const { page, url } = firstMember;
     const signOut = '**/v1/auth/sign-out';
     await page.route(signOut, (route) =>
@@ -128,7 +128,7 @@ export function sessionTasks(firstMember: FirstMember): void {
     await page.unroute(signOut);
   }, 60_000);
 
-  it('keeps the page and the typed text if the account menu and the shortcuts cannot be loaded', async () => {
+  it('keeps the page and the typed text if the code of the account menu cannot be loaded', async () => {
     const { page, url } = firstMember;
     const code = /assets\/(account-menu|shortcut-list)-/;
     await page.goto(`${url}/keywords/new`);

@@ -33,7 +33,7 @@ export function workTasks(firstMember: FirstMember): void {
     expect(await delivery.getByRole('button', { name: 'Send again' }).count()).toBe(0);
   }, 150_000);
 
-  it('sees the event of a delivery without a keyword, although its first attempt was an hour late', async () => {
+  it('sees the event of a delivery without a keyword, although the first attempt came an hour after the event', async () => {
     const { page } = firstMember;
     const deliveries = '**/v1/deliveries?*';
     const late = new Date(Date.now() + 3_600_000).toISOString();
@@ -143,7 +143,7 @@ export function workTasks(firstMember: FirstMember): void {
     await page.unroute(`**${path}`);
   }, 60_000);
 
-  it('sees in the editor what a colleague has changed in the same part meanwhile, before the save replaces it', async () => {
+  it('sees before a save which changes of a colleague the save will replace', async () => {
     const { page } = firstMember;
     const path = `/v1/keywords/${(await firstMember.keyword()).id}`;
     await firstMember.openEditor();
@@ -161,7 +161,7 @@ export function workTasks(firstMember: FirstMember): void {
     await call(page, 'PATCH', path, { name: 'Umbra Lamp', languages: null });
   }, 60_000);
 
-  it('sees the price, asks sources once, and keeps the question as a keyword', async () => {
+  it('sees the price of an Explore, asks the sources once, and keeps the question as a keyword', async () => {
     const { page } = firstMember;
     await page.goto(`${firstMember.url}/explore`);
     await page.getByRole('textbox', { name: 'Words to search for' }).fill('Umbra Lamp');
