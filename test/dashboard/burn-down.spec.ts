@@ -18,7 +18,7 @@ describe('burnDown', () => {
     ]);
   });
 
-  it('forecasts with the average of the last seven days and today, and never forecasts a balance below zero', () => {
+  it('forecasts balances from the average of today and the last seven days, but never below zero', () => {
     const { days, perDay, usedUpAt } = burnDown([used('14', 75)], { ...PERIOD, remaining: 20 }, NOON);
     expect(perDay).toBe(10);
     expect(usedUpAt).toBe('2026-11-22T12:00:00.000Z');

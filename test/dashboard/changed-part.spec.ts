@@ -2,13 +2,13 @@ import { changedPart, overwrittenPart } from '../../apps/dashboard/parts/changed
 
 const BEFORE = { name: 'Acme', rules: [{ id: '1', name: 'a' }], schedule: null };
 
-describe('the part of a definition that a save', () => {
-  it('sends has the changed keys, and the order of keys within a value does not count', () => {
+describe('the save of a changed definition', () => {
+  it('sends only the keys whose values have changed, ignoring the order of keys within a value', () => {
     const after = { ...BEFORE, name: 'Acme 2', rules: [{ name: 'a', id: '1' }] };
     expect(changedPart(BEFORE, after)).toEqual({ name: 'Acme 2' });
   });
 
-  it('would overwrite has the values that both members have changed, and differently', () => {
+  it('overwrites the values that both members have changed differently', () => {
     const theirs = { ...BEFORE, rules: [{ id: '1', name: 'theirs' }] };
     const mine = { ...BEFORE, rules: [{ id: '1', name: 'mine' }] };
     expect(overwrittenPart(BEFORE, mine, theirs)).toEqual({ rules: theirs.rules });

@@ -83,7 +83,7 @@ describe('a clause in the form', () => {
   });
 
   it.each(NAMES.flatMap((field) => comparisonsOf(field, AGENT_FIELDS).map((one) => [field, one] as const)))(
-    'has no fault for the API if a typical value is entered for the field %s and the comparison %s',
+    'is accepted by the API with a typical value for the field %s and the comparison %s',
     (field, comparison) => {
       const chosen = withComparison(withField(newClause(), field, AGENT_FIELDS), comparison);
       const clauses = typicalValues(field).map((typed) => {
@@ -107,7 +107,7 @@ describe('a clause in the form', () => {
     expect(FIELDS.flatMap(({ items }) => Object.keys(items)).sort()).toEqual(names.sort());
   });
 
-  it('can require that a field has no value, and still does after a change of the field', () => {
+  it('can require that a field has no value, even after another field is chosen', () => {
     const clause = withComparison(newClause(), 'not_exists');
     expect(sent(clause)).toEqual({ field: 'text', op: 'exists', value: false });
     const changed = withField(clause, 'vip', AGENT_FIELDS);
@@ -117,13 +117,13 @@ describe('a clause in the form', () => {
     ]);
   });
 
-  it('requires a value if “has a value” is chosen instead of a comparison with false', () => {
+  it('requires that the field has a value if “has a value” replaces a comparison with false', () => {
     const clause = withComparison({ field: 'vip', op: 'eq', value: false }, 'exists');
     expect(sent(clause)).toEqual({ field: 'vip', op: 'exists' });
     expect(sent(withComparison(clause, 'eq'))).toEqual({ field: 'vip', op: 'eq', value: '' });
   });
 
-  it('has a list of the typed value if “is one of” is chosen, and keeps a list while another comparison is chosen', () => {
+  it('makes a list of the typed value for “is one of”, and keeps the list during another choice', () => {
     const typed = withText(newClause(), 'Doe, Jane');
     expect(valuesOf(withComparison(typed, 'in'))).toEqual(['Doe, Jane']);
     const list: Clause = { field: 'author', op: 'in', value: ['Doe, Jane', 'Smith'] };
@@ -137,7 +137,7 @@ describe('a clause in the form', () => {
     expect(sent(withText(clause, 'we are hiring')).value).toEqual({ text: 'we are hiring', threshold: 0.7 });
   });
 
-  it('has the type of the field of the agent step, not the type that its text suggests', () => {
+  it('has a value of the type of its field in the agent step, even if the text looks like another type', () => {
     const value = (field: string, typed: string) => sent({ field, op: 'eq', value: typed }).value;
     expect([value('ai.code', '007'), value('ai.mood', 'true')]).toEqual(['007', 'true']);
     expect([value('ai.rank', '007'), value('ai.urgent', 'true')]).toEqual([7, true]);

@@ -20,14 +20,14 @@ describe('the badge of a search', () => {
     ['over 99% covered', 999 * MINUTE, 1000 * MINUTE],
     ['25% covered', MINUTE, 4 * MINUTE],
   ])(
-    'says “%s” for a covered time of %i ms of %i ms, whether the answer is cut or not',
+    'says “%s” if %i of %i ms are covered, even if the answer begins later than requested',
     (text, covered, whole) => {
       expect([false, true].map((isCut) => badgeText(covered, whole, isCut))).toEqual([text, text]);
     },
   );
 
   it.each([0, MINUTE - 1])(
-    'says “Just started” for a time of %i ms, but nothing if the answer is cut, because the search can be old',
+    'says “Just started” for a search of %i ms, but nothing if the answer begins later than requested',
     (whole) => {
       expect(badgeText(whole, whole, false)).toBe('Just started');
       expect(badgeText(whole, whole, true)).toBeUndefined();

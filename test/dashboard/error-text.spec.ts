@@ -19,7 +19,7 @@ describe('the text of an error for people', () => {
     expect(errorText(new EarshotConnectionError('fetch failed')).message).toContain('try again');
   });
 
-  it('says that a write can have had its effect when there is no answer, or while its first attempt is running', () => {
+  it('says that a change may have been made when no answer came, or while the first request runs', () => {
     const unanswered = new EarshotConnectionError('no response', { canHaveHadEffect: true });
     const running = new EarshotError('is still running', { status: 409, code: 'IDEMPOTENCY_IN_PROGRESS' });
     for (const error of [unanswered, running])

@@ -4,7 +4,7 @@ const NAMES: Record<string, string> = { c1: 'Team', c2: 'Press', hackernews: 'Ha
 const readable = (key: string, value: unknown) => readableValue(key, value, (_, text) => NAMES[text]);
 
 describe('the value of a changed key, for people', () => {
-  it('shows the name of each channel, and no id', () => {
+  it('shows the name of each channel, not its id', () => {
     expect(readable('channels', [])).toBe('none');
     expect(
       readable('channels', [
@@ -30,7 +30,7 @@ describe('the value of a changed key, for people', () => {
     ]);
   });
 
-  it('shows a source by its name, with its searches, without ids and empty values', () => {
+  it('shows a source by its name, with its searches, but without ids and empty values', () => {
     const entry = {
       ...{ source: 'hackernews', enabled: true },
       searches: [{ id: 's1', label: 'Complaints', overrides: { terms: ['a', 'b'], filters: {} } }],
@@ -44,7 +44,7 @@ describe('the value of a changed key, for people', () => {
     ]);
   });
 
-  it('shows each text of a list on a separate line, a missing value as none, and a boolean as yes or no', () => {
+  it('shows each text of a list on its own line, a missing value as none, a boolean as yes or no', () => {
     expect(readable('languages', ['en', 'de'])).toBe('en\nde');
     expect([readable('webhookUrl', null), readable('aiEnabled', false)]).toEqual(['none', 'no']);
   });

@@ -12,12 +12,12 @@ describe('a relative time', () => {
     [23.4 * 3600, 23, 'hour'],
     [23.6 * 3600, 1, 'day'],
     [6.4 * 86_400, 6, 'day'],
-  ] as const)('of %d seconds is %d %s', (seconds, count, unit) => {
+  ] as const)('shows %d seconds as %d %s', (seconds, count, unit) => {
     expect(relativeTime(ago(seconds), NOW)).toBe(SHORT.format(-count, unit));
     expect(relativeTime(ago(-seconds), NOW)).toBe(SHORT.format(count, unit));
   });
 
-  it('of less than a minute before or after now is the given text', () => {
+  it('shows a given text for less than a minute before or after now', () => {
     for (const at of [ago(59), ago(-59)]) expect(relativeTime(at, NOW, 'now')).toBe('now');
   });
 });

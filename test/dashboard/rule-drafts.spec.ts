@@ -114,7 +114,7 @@ describe('a rule in the form', () => {
     expect(ruleOf(draftOf(rule(more)), undefined)).toStrictEqual(rule(more));
   });
 
-  it('sends actions of the form instead of the stored actions after a change', () => {
+  it('sends the actions of the form instead of the stored actions after a change', () => {
     const stored = rule({
       then: [{ type: 'notify', channelIds: ['a'] }, { type: 'notify', channelIds: ['b'] }, { type: 'stop' }],
     });
@@ -200,7 +200,7 @@ describe('a rule in the form', () => {
       { channelIds: ['a', 'b', 'c', 'd', 'e'] },
     ],
   ])(
-    'offers an unchosen action that had %s, and drops what exceeds the limit when the action is chosen',
+    'offers an action that had %s, and drops what exceeds the limit when the action is chosen',
     (_, type, before, after) => {
       const draft = { ...newRule(), ...before };
       expect(isOffered(draft, type)).toBe(true);
@@ -210,7 +210,7 @@ describe('a rule in the form', () => {
     },
   );
 
-  it('keeps the labels and channels of an action that is chosen again if they fit', () => {
+  it('keeps the labels and channels of an action that is removed and then chosen a second time', () => {
     const draft: RuleDraft = {
       ...newRule(),
       ...{ actions: ['notify', 'mark'], labels: ['starred', 'flagged'] },

@@ -56,7 +56,7 @@ describe('the faults of rules in the form', () => {
     expect(faults(more)).toEqual([[path, message]]);
   });
 
-  it('are shown at a clause if they belong to one of its parts; a fault of clause 10 is not shown at clause 1', () => {
+  it('are shown at the clause to which they belong: a fault of clause 10 is not shown at clause 1', () => {
     const known = new Map([['rules[0].when.all[10].value', 'wrong']]);
     expect(faultWithin(known, 'rules[0].when.all[10]')).toBe('wrong');
     expect(faultWithin(known, 'rules[0].when.all[1]')).toBeUndefined();

@@ -10,7 +10,7 @@ describe('the condition of a source', () => {
     ['Not healthy', { healthy: false, lastSuccessAt: null }],
     ['Off', { enabled: false, lastSuccessAt: null }],
     ['Not configured', { configured: false, enabled: false, healthy: false, lastSuccessAt: null }],
-  ])('is %s for %o', (text, state) => {
+  ])('is shown as “%s” for %o', (text, state) => {
     expect(conditionOf({ ...WORKING, ...state }).text).toBe(text);
   });
 });

@@ -7,7 +7,7 @@ describe('the time of a schedule in the form', () => {
     ['2026-11-28T09:00:30', 'America/New_York', '2026-11-28T09:00'],
     ['2026-11-28T09:00:00Z', 'Not/AZone', '2026-11-28T09:00'],
     ['', 'UTC', ''],
-  ])('for %j in %s is %j', (stored, timeZone, shown) => {
+  ])('shows the instant %j, in the time zone %s, as %j', (stored, timeZone, shown) => {
     expect(wallClock(stored, timeZone)).toBe(shown);
   });
 });
