@@ -161,7 +161,7 @@ describe('the services of compose.yaml with three nats-servers', () => {
     330_000,
   );
 
-  it('have no process that ended, no wrong signature, no lost mention and no wrong charge', async () => {
+  it('still run, without a wrong signature, a lost mention or a wrong charge', async () => {
     expect(programs.filter(({ child }) => child.exitCode !== null).map(({ name }) => name)).toEqual([]);
     const deliveries = stage.simulator.receiver.deliveries('cluster');
     expect(deliveries.filter(({ verified }) => !verified)).toEqual([]);
@@ -186,7 +186,7 @@ describe('the services of compose.yaml with three nats-servers', () => {
     );
   });
 
-  it('end with all data on each server', async () => {
+  it('have stored all data on each server at the end', async () => {
     await copiesAreComplete();
   }, 70_000);
 });

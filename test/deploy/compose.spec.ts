@@ -63,7 +63,7 @@ describe('deploy/compose.yaml', () => {
     expect(readers.map(([name]) => name)).toEqual(['gateway', 'keywords', 'polling']);
   });
 
-  it('drops all capabilities, forbids new privileges, sets limits, restarts every container except the command line, and gives only ClickHouse a writable file system', () => {
+  it('restricts every container: no capabilities or new privileges, limits, and a read-only file system except for ClickHouse', () => {
     for (const [name, service] of services) {
       expect([name, service.cap_drop, service.security_opt]).toEqual([
         name,
@@ -137,7 +137,7 @@ describe('deploy/make-secrets.sh', () => {
     expect(statSync(join(compose.directory, '.env')).mode & 0o777).toBe(0o600);
   });
 
-  it('changes no existing secret if it runs again', () => {
+  it('changes no existing secret if it runs a second time', () => {
     compose.makeSecrets();
     expect(compose.secrets).toEqual(secrets);
   });

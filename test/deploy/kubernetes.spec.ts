@@ -154,7 +154,7 @@ describe('the Kubernetes manifests', () => {
 (hasKubectl ? describe : describe.skip)(
   'the example overlay, rendered by kubectl kustomize (skipped without kubectl)',
   () => {
-    it('is rendered without an error and is valid', () => {
+    it('is valid, and kubectl renders the overlay without an error', () => {
       expect({ status: kubectl.status, stderr: kubectl.stderr }).toEqual({ status: 0, stderr: '' });
       for (const manifest of rendered) validate(manifest);
     });
@@ -184,7 +184,7 @@ describe('the Kubernetes manifests', () => {
       }
     });
 
-    it('probes each service, without the key `httpHeaders`, which would contain the token', () => {
+    it('probes the health of each service without `httpHeaders`, which would contain the token', () => {
       const services = rendered.filter(
         ({ metadata, kind }) => kind === 'Deployment' && metadata.name !== 'cli',
       );

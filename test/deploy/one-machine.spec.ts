@@ -42,7 +42,7 @@ describe('deploy/healthcheck.mjs', () => {
     ['::', '127.0.0.1'],
     ['127.0.0.2', '127.0.0.2'],
     ['localhost', 'localhost'],
-  ])('with HOST=%s, asks the service at %s', async (host, address) => {
+  ])('uses HOST=%s to ask the service at %s', async (host, address) => {
     const other = createServer((request, response) => response.end(request.headers.host));
     await once(other.listen(0, address), 'listening');
     const { port: otherPort } = other.address() as AddressInfo;
@@ -90,7 +90,7 @@ describe('deploy/systemd/earshot.service', () => {
     expect(values('Restart')).toEqual(['on-failure']);
   });
 
-  it('sends SIGTERM to the main process only, which has more than 10 s to stop its stores', () => {
+  it('sends SIGTERM only to the main process, which then has more than 10 s to stop its stores', () => {
     expect(values('KillMode')).toEqual(['mixed']);
     expect(Number(values('TimeoutStopSec')[0])).toBeGreaterThan(10);
   });
