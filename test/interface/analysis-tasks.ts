@@ -26,7 +26,7 @@ export function analysisTasks(scene: SemanticScene): void {
     const analyse = (body: Record<string, unknown>, headers: Record<string, string> = {}) =>
       tenant.api.call('POST', '/v1/analyses', body, headers);
 
-    it('classifies mentions by the meaning of the classes, for 1 credit each, and counts a repeated mention once [limits.analyses-metered, credits.semantic, analyses.results]', async () => {
+    it('classifies mentions by the meaning of the classes, for 1 credit each, and a mention given twice counts once [limits.analyses-metered, credits.semantic, analyses.results]', async () => {
       const classes = ['battery life of phones', 'weather and rain', 'food and bakeries'];
       const mention_ids = [ids.battery2, ids.rain, ids.bread, ids.bread];
       const { status, body } = await analyse({ operation: 'classify', mention_ids, classes });
@@ -54,7 +54,7 @@ export function analysisTasks(scene: SemanticScene): void {
       }
     });
 
-    it('returns the first answer again for the same Idempotency-Key, and charges once [analyses.once]', async () => {
+    it('returns the stored answer for the same Idempotency-Key, and charges once [analyses.once]', async () => {
       const body = { operation: 'group', mention_ids: [ids.rain, ids.bread] };
       const [first, second] = [
         await analyse(body, { 'idempotency-key': 'k1' }),
@@ -64,7 +64,7 @@ export function analysisTasks(scene: SemanticScene): void {
       expect((await facts(tenant)).filter(({ lookupId }) => lookupId === first.body.id)).toHaveLength(1);
     });
 
-    it("returns 404 for the whole call if one mention is another account's or unknown, and costs nothing [analyses.foreign]", async () => {
+    it('returns 404, and costs nothing, if a mention is unknown or belongs to another account [analyses.foreign]', async () => {
       const before = (await facts(tenant)).length;
       const otherTenant = await scene.service.tenant('free');
       const foreign = (await keywordWith(otherTenant, { theirs: 'Not yours.' })).ids;
@@ -116,7 +116,7 @@ export function analysisTasks(scene: SemanticScene): void {
       expect(await facts(poor)).toEqual([]);
     });
 
-    it('stores its charges in the ledger, and the audit agrees', async () => {
+    it('stores its charges in the ledger so that the audit agrees', async () => {
       await expectAuditAgrees(scene.service.stores, tenant.accountId);
       const { body } = await tenant.api.get('/v1/credits');
       expect([body.byOperation.analysis_classify, body.creditsReserved]).toEqual([3, 0]);

@@ -66,7 +66,7 @@ describe('the stored answers of a keyword', () => {
     expect(ofWatch.body.data).toEqual(body.data);
   });
 
-  it('are paged newest first, appear once although they are stored twice, and can be filtered by engine and time', async () => {
+  it('are listed newest first, each once although stored twice, with filters by engine and time', async () => {
     const { accountId, api } = await service.tenant();
     const { id, watches } = (await api.post('/v1/keywords', promptBody(['Lumora']))).body;
     const ids = { keyword_id: id, watch_id: watches[0].id };

@@ -31,7 +31,7 @@ export function backtestTasks(scene: MentionsScene): void {
         });
     });
 
-    it('returns what other rules and mutes would have done, and changes nothing [rules.backtest]', async () => {
+    it('returns what changed rules and mutes would have done, and changes nothing [rules.backtest]', async () => {
       const window = { kind: 'volume', window: '1h', min: 1, multiple: 1 };
       const volume = { name: 'many', when: window, then: [{ type: 'notify' }] };
       found = await start({ rules: [rule, volume], mute_rules: ['promo'] });
@@ -54,7 +54,7 @@ export function backtestTasks(scene: MentionsScene): void {
       expect((await scene.ada.api.get(`/v1/keywords/${own.id}/results`)).body.data).toHaveLength(5);
     });
 
-    it('returns its items in pages, each with its clauses and the difference [rules.backtest-items]', async () => {
+    it('returns its items in pages, each with its clauses and with what would have been different [rules.backtest-items]', async () => {
       const items: Json[] = [];
       let cursor = '';
       do {
@@ -114,7 +114,7 @@ export function backtestTasks(scene: MentionsScene): void {
       expect((await start({ since: '2999-01-01' })).body.details).toMatchObject([{ path: 'since' }]);
     });
 
-    it('returns 429 while another backtest of the account runs, and the running backtest returns its result [rules.backtest-once]', async () => {
+    it('returns 429 while another backtest of the account runs, which still returns its result [rules.backtest-once]', async () => {
       const database = await openDatabase(scene.service.stores.databaseUrl, 'spec', 2);
       // The backtest that begins first waits until the lock is released.
       const both = await database.transaction(async (tx) => {
@@ -131,7 +131,7 @@ export function backtestTasks(scene: MentionsScene): void {
       await database.destroy();
     });
 
-    it('returns 429 for a page with fired=true while another such page is read, and not for other pages [rules.backtest-once]', async () => {
+    it('returns 429 for a page with fired=true while another such page is read, but not for other pages [rules.backtest-once]', async () => {
       const database = await openDatabase(scene.service.stores.databaseUrl, 'spec', 2);
       const page = (query: string) =>
         scene.ada.api.get(`/v1/keywords/${own.id}/backtest/${found.body.id}/items${query}`);

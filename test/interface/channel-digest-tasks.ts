@@ -103,7 +103,7 @@ export function channelDigestTasks(scene: ChannelsScene): void {
     }
 
     it.each(['slack', 'discord', 'teams', 'telegram'])(
-      'to %s stays within the limits of the service, states how many items are left out, and arrives once [channels.digests]',
+      'arrives once at %s, within the limits of the service, and states how many items are left out [channels.digests]',
       async (kind) => {
         const made = await chat(kind);
         const ids = await keyword({ channels: [{ channel_id: made.id, mode: 'daily_brief' }] });
@@ -123,7 +123,7 @@ export function channelDigestTasks(scene: ChannelsScene): void {
       },
     );
 
-    it('to a channel of the kind webhook is JSON, and the filter `target` finds the digest in the list of deliveries [channels.digests, deliveries.list]', async () => {
+    it('is JSON if the channel is a webhook, and is found in the list of deliveries with the filter `target` [channels.digests, deliveries.list]', async () => {
       scene.setup.receiver.received.length = 0;
       const made = await channel('webhook', { url: `${scene.setup.receiver.url}/digests` });
       const ids = await keyword({ channels: [{ channel_id: made.id, mode: 'daily' }] });
@@ -147,7 +147,7 @@ export function channelDigestTasks(scene: ChannelsScene): void {
       expect((await scene.setup.ada.api.get('/v1/deliveries?target=pigeon')).status).toBe(400);
     });
 
-    it('is sent as a mail with PNG charts if it is a weekly report; the API returns the report, and a signed address shows it with SVG charts until its keyword is purged [reports.mail, reports.page, reports.api]', async () => {
+    it('is a mail with PNG charts if it is a weekly report, and a signed address shows the report until a purge [reports.mail, reports.page, reports.api]', async () => {
       const made = await channel('email', { to: ['week@example.org'] });
       const [asked] = await messages(1, 'smtp', 'week@example.org');
       await browse(linkIn(mailIn(asked), 'verify'), { method: 'POST' });

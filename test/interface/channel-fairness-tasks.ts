@@ -35,7 +35,7 @@ export function channelFairnessTasks(scene: ChannelsScene): void {
       return body.id;
     }
 
-    it('do not wait for the many mails of another account, and none of those mails is lost or sent twice [channels.fair]', async () => {
+    it('do not wait for many mails of another account, which are all sent exactly once [channels.fair]', async () => {
       const [mails, events] = [5, 30];
       const sendToBob = await sendBob(await verified(scene.bob, 'bob@example.org'));
       const channels: string[] = [];

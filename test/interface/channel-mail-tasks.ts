@@ -7,7 +7,7 @@ export function channelMailTasks(scene: ChannelsScene): void {
   const { channel, read, keyword, event, messages } = scene;
 
   describe('an email channel', () => {
-    it('sends no events until the owner of the address confirms; then it sends text and HTML with a one-click unsubscription [channels.verification, channels.mail, channels.unsubscribe]', async () => {
+    it('sends events, with a one-click unsubscription, only after the owner of the address has confirmed [channels.verification, channels.mail, channels.unsubscribe]', async () => {
       const made = await channel('email', { to: ['ada@example.org'] });
       expect(made).toMatchObject({
         state: 'unverified',
@@ -61,7 +61,7 @@ export function channelMailTasks(scene: ChannelsScene): void {
       );
     });
 
-    it('marks an address as refused after a 5xx for this address, continues to send to the other addresses, and disables a channel without other addresses [channels.mail-refused]', async () => {
+    it('marks an address as refused after a 5xx for it, and is disabled when no other address is left [channels.mail-refused]', async () => {
       const made = await channel('email', { to: ['eve@example.org', 'status-550@example.org'] });
       const [mail] = await messages(1, 'smtp', 'eve@example.org');
       await browse(linkIn(mailIn(mail), 'verify'), { method: 'POST' });
@@ -85,7 +85,7 @@ export function channelMailTasks(scene: ChannelsScene): void {
       );
     });
 
-    it('sends a mail again after a 4xx of the mail server [channels.mail-retried]', async () => {
+    it('repeats a mail after a 4xx of the mail server [channels.mail-retried]', async () => {
       const made = await channel('email', { to: ['greylist@example.org'] });
       const first = await until('the first attempt', async () =>
         (await scene.setup.attempts()).find((one) => one.channelId === made.id),
@@ -100,7 +100,7 @@ export function channelMailTasks(scene: ChannelsScene): void {
       );
     });
 
-    it('sends the verification mail of an unverified address again after a test of the channel, and after the address was removed and added again [channels.verification]', async () => {
+    it('sends another verification mail after a test of the channel, and after the address was removed and added [channels.verification]', async () => {
       const made = await channel('email', { to: ['here@example.org', 'silent@example.org'] });
       const [mail] = await messages(1, 'smtp', 'here@example.org');
       await browse(linkIn(mailIn(mail), 'verify'), { method: 'POST' });

@@ -9,7 +9,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
 
   describe('a message of a channel', () => {
     it.each(['slack', 'discord', 'teams', 'telegram'])(
-      'to %s has the official format, notifies nobody even if the post contains @everyone, and is in the activity [channels.formats, channels.hostile, channels.activity]',
+      'has the official format of %s, and notifies nobody even if the post contains @everyone [channels.formats, channels.hostile, channels.activity]',
       async (kind) => {
         const made = await chat(kind);
         const ids = await keyword({ name: 'Acme <!channel> @everyone', ...instant(made.id) });
@@ -27,7 +27,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       },
     );
 
-    it('has the signed bytes of the event as its body if the channel is a webhook, and is sent once even if several rules name the channel [channels.webhook, channels.once]', async () => {
+    it('is the signed bytes of the event for a webhook, and is sent once even if several rules name the channel [channels.webhook, channels.once]', async () => {
       const made = await channel('webhook', { url: `${scene.setup.receiver.url}/channel` });
       const ids = await keyword(instant(made.id));
       const id = await event(ids, { notifyChannelIds: [made.id], notifyKeywordChannels: true });
@@ -43,7 +43,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       expect(scene.setup.receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, next]);
     });
 
-    it('is sent to the channels that a rule notifies, even if the event is not pushed, and never to another account [channels.notify]', async () => {
+    it('is sent to the channels that a rule notifies, but never to a channel of another account [channels.notify]', async () => {
       const [named, own] = [await chat('slack', 'named0001'), await chat('slack', 'owned0001')];
       const foreign = (
         await scene.bob.api.post('/v1/channels', {
@@ -97,7 +97,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       expect(attempts.filter(({ statusCode }) => statusCode === 429).length).toBe(1);
     });
 
-    it('that is a test is refused if the destination has asked for a pause; the error names the destination, not the mail server', async () => {
+    it('is refused with 429 if it is a test and its destination has asked for a pause', async () => {
       const made = await chat('slack', 'paused002');
       const test = () => scene.setup.ada.api.post(`/v1/channels/${made.id}/test`, {});
       scene.sim.faults.add({ source: 'slack', kind: '429', times: 1, retryAfterSeconds: 60 });
@@ -107,7 +107,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       expect(body.error).toContain('the destination of the channel accepts no messages now');
     });
 
-    it('arrives once even if it is one of 500 and the receiver answers 429; the messages arrive roughly in the order of the events [channels.retry-after, channels.burst, channels.order]', async () => {
+    it('arrives once, roughly in the order of the events, even if it is one of 500 and the receiver answers 429 [channels.retry-after, channels.burst, channels.order]', async () => {
       const path = `/burst-${newId()}`;
       const made = await channel('webhook', { url: `${scene.setup.receiver.url}${path}` });
       const ids = await keyword(instant(made.id));
@@ -137,7 +137,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       expect(distances[distances.length / 2]).toBeLessThan(125);
     }, 90_000);
 
-    it('is sent at the rate that Telegram allows: the rest of a burst waits, and no message is lost [channels.burst]', async () => {
+    it('waits, and is not lost, if a burst exceeds the rate that Telegram allows [channels.burst]', async () => {
       const made = await chat('telegram', 'burst0001');
       const ids = await keyword(instant(made.id));
       for (let n = 0; n < 12; n += 1) await event(ids, {}, `number ${n}`);
@@ -159,7 +159,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       ]);
     });
 
-    it('fails if its destination no longer exists; the channel is then disabled, later messages are given up, and the keyword’s other channels get a report [channels.gone, channels.disabled-told]', async () => {
+    it('disables its channel if the destination no longer exists, and the keyword’s other channels get a report [channels.gone, channels.disabled-told]', async () => {
       const [gone, other] = [await chat('slack', 'gone000001'), await chat('slack', 'other00001')];
       const ids = await keyword(instant(gone.id, other.id));
       const id = await event(ids);
@@ -189,7 +189,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       expect(enabled.body).toMatchObject({ state: 'active', disabledReason: null });
     });
 
-    it('disables its channel if it fails, as all messages of the channel did in the last 5 days [channels.gone]', async () => {
+    it('disables its channel if it fails and no message of the channel was delivered in the last 5 days [channels.gone]', async () => {
       const made = await chat('slack', 'failing001');
       const ids = await keyword(instant(made.id));
       await scene.setup.database.query(

@@ -19,7 +19,7 @@ afterAll(() => scene.stop());
 beforeEach(() => scene.clear());
 
 describe('channels', () => {
-  it('are created, read with shortened secrets, changed, and deleted with their secrets; another account gets 404 [channels.crud, channels.secrets, channels.erased]', async () => {
+  it('are created, read with shortened secrets, changed and deleted, but not by another account [channels.crud, channels.secrets, channels.erased]', async () => {
     const made = await chat('slack', 'secret1234');
     expect(made).toMatchObject({ kind: 'slack', state: 'active', config: { webhookUrl: '…1234' } });
     const path = `/v1/channels/${made.id}`;
@@ -70,7 +70,7 @@ describe('channels', () => {
     ['email', { to: [] }, 'config.to'],
     ['sms', { to: ['a@example.org'] }, 'kind'],
   ])(
-    'of the kind %s with the config %j are refused with a fault at %s [channels.config]',
+    'are refused, if their kind is %s and their config %j, with a fault at %s [channels.config]',
     async (kind, config, path) => {
       const { status, body } = await scene.setup.ada.api.post('/v1/channels', { kind, name: 'x', config });
       expect([status, body.details?.map((one: Json) => one.path)]).toEqual([
@@ -80,7 +80,7 @@ describe('channels', () => {
     },
   );
 
-  it('in a keyword must exist and belong to the account [channels.admission]', async () => {
+  it('must exist and belong to the account if a keyword names them [channels.admission]', async () => {
     const { id } = await chat('slack');
     const body = keywordBody(instant(id, newId()));
     expect((await scene.setup.ada.api.post('/v1/keywords', body)).body.details).toEqual([

@@ -70,7 +70,7 @@ describe('the client', () => {
     expect((await client.get('/v1/keywords/{id}', { path })).state).toBe('retired');
   });
 
-  it('gets the stored answer again if it repeats a POST with the same idempotency key', async () => {
+  it('gets the stored answer if it repeats a POST with the same idempotency key', async () => {
     const client = clientOf(await service.tenant());
     const call = { body: keywordBody() as never, idempotencyKey: newId() };
     const [first, second] = [

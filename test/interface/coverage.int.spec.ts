@@ -119,7 +119,7 @@ describe('GET /v1/keywords/{id}/coverage', () => {
     });
   });
 
-  it('begins later than requested if one answer cannot contain all runs; a request with an earlier `until` returns the missing time [coverage.windows]', async () => {
+  it('begins later than requested if there are too many checks, and an earlier `until` returns the rest [coverage.windows]', async () => {
     const { accountId, api } = await service.tenant();
     const searches = ['flapping', 'failing', 'rare'].map((query) => ({
       overrides_enabled: true,

@@ -62,7 +62,7 @@ async function used(tenant: Tenant, credits: number): Promise<Json> {
 }
 
 describe('GET /v1/credits', () => {
-  it('returns the allowance of the plan and a period of a month for a new account [credits.balance]', async () => {
+  it('returns the allowance of the plan for a period of a month if the account is new [credits.balance]', async () => {
     const { api } = await service.tenant('solo');
     const { status, body } = await api.get('/v1/credits');
     expect([status, body]).toEqual([
@@ -124,7 +124,7 @@ describe('GET /v1/credits', () => {
     });
   });
 
-  it('charges nothing for a failed check, and nothing for a part of a large check if the part costs 0 [credits.failed-check]', async () => {
+  it('shows no charge for a failed check, and none for a part of a large check that costs 0 [credits.failed-check]', async () => {
     const tenant = await service.tenant('free');
     await checked(tenant.accountId, { failure: { kind: 'timeout', reason: 'too late' } });
     await checked(tenant.accountId, { part: 1, parts: 2, costCredits: 0 });
@@ -142,7 +142,7 @@ describe('GET /v1/credits', () => {
 });
 
 describe('GET /v1/credits/usage and /v1/credits/audit', () => {
-  it('return charges by day and group, and whether the sums of the ledger agree', async () => {
+  it('return the charges by day and group, and whether the sums of the ledger agree', async () => {
     const tenant = await service.tenant('free');
     const [{ accountId, api }, keywordId] = [tenant, newId()];
     await checked(accountId, { keywordId });

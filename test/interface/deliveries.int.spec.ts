@@ -106,7 +106,7 @@ describe('the list of deliveries', () => {
     });
   });
 
-  it('shows every attempt of a message that contains a group of attempts', async () => {
+  it('shows every attempt if one message of the stream contains several attempts', async () => {
     const keyword = await setup.keyword(null);
     const attempts = [1, 2, 3].map((number) => ({
       attemptId: newId(),
@@ -148,7 +148,7 @@ describe('the list of deliveries', () => {
     expect(lines.length).toBe(4);
   });
 
-  it('shows the reason that the failed attempt stored, as the activity does', async () => {
+  it('shows the same reason for a failed attempt as the activity', async () => {
     // Nothing listens on the discard port.
     const keyword = await setup.keyword(null, { webhook_url: 'http://127.0.0.1:9/hook' });
     const [event] = await setup.events(keyword, 1);
@@ -216,7 +216,7 @@ describe('an event that is sent again', () => {
 });
 
 describe('resends', () => {
-  it('are refused with 429 while 200 resends of the account are waiting, even if several resends arrive at the same time', async () => {
+  it('are refused with 429 while 200 resends of the account wait, even if many arrive at the same time', async () => {
     setup.receiver.answers.set('/storm', { status: 500 });
     const keyword = await setup.keyword('/storm');
     const [event] = await setup.events(keyword, 1);

@@ -12,7 +12,7 @@ export function endpointTasks(setup: () => DeliveriesUnderTest, url: (path: stri
     const endpoint = async (path: string): Promise<Json> =>
       (await setup().ada.api.all('/v1/endpoints?limit=2')).find((one) => one.url === url(path));
 
-    it('shows why it is disabled and which keywords use it, and can be enabled again [endpoints.list, endpoints.enable, events.channel-disabled]', async () => {
+    it('shows why Earshot has disabled it and which keywords use it, and can be enabled [endpoints.list, endpoints.enable, events.channel-disabled]', async () => {
       const subscribed = { webhook_events: ['channel.disabled'] };
       const first = await setup().keyword('/dead', subscribed);
       const second = await setup().keyword('/dead', {

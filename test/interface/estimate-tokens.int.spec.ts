@@ -31,7 +31,7 @@ async function createWith(token: string, body: unknown, as = ada, name = 'keywor
 describe('a create that sends its estimate token', () => {
   const body = { ...keywordBody({ name: 'Held' }), muteRules: ['spam', { value: 'ads', target: 'title' }] };
 
-  it('is accepted with the estimated body, with its keys in any order and spelling [credits.token]', async () => {
+  it('is accepted with the estimated body, whose keys can have another order and spelling [credits.token]', async () => {
     const { estimateToken } = (await estimate(body)).body;
     const turned = {
       mute_rules: ['spam', { target: 'title', value: 'ads' }],
@@ -88,7 +88,7 @@ describe('a create that sends its estimate token', () => {
     }
   });
 
-  it('is refused with 409 ESTIMATE_EXPIRED if the estimate has expired or used another price book [requests.estimate-expired, credits.token-15-minutes, credits.token]', async () => {
+  it('is refused with 409 ESTIMATE_EXPIRED if the token is too old or has another price book [requests.estimate-expired, credits.token-15-minutes, credits.token]', async () => {
     const { estimateToken } = (await estimate(body)).body;
     const signed = new SignedText('5e'.repeat(32), 'estimates');
     const scope = { accountId: ada.accountId };

@@ -182,7 +182,7 @@ describe('an estimate', () => {
     expect((await estimate(camel, ada, path)).body.valid).toBe(true);
   });
 
-  it('is exact: it is the sum, over all enabled searches, of the checks of a month times the rate of the source [estimate.totals, estimate.rate, credits.month]', async () => {
+  it('is the sum of all enabled searches: the checks of a month, times the rate of the source [estimate.totals, estimate.rate, credits.month]', async () => {
     const rates: Record<string, number> = { hackernews: 1, mastodon: 1, x: 5 };
     const floors: Record<string, number> = { hackernews: 120, mastodon: 120, x: 600 };
     const entry = fc.record({

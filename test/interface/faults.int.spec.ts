@@ -62,7 +62,7 @@ describe('malformed requests', () => {
     expect(body).not.toMatch(/FST_|HPE_|Parse Error/);
   });
 
-  it('an id of 5,000 characters returns 404', async () => {
+  it('a path with an id of 5,000 characters returns 404', async () => {
     const answer = await ada.api.get(`/v1/keywords/${'x'.repeat(5000)}`);
     expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
   });
@@ -119,7 +119,7 @@ describe('faults of a body', () => {
     ]);
   });
 
-  it('include a key that is given in both spellings [requests.both-spellings]', async () => {
+  it('include a key that the body has in both spellings [requests.both-spellings]', async () => {
     const body = { criteria: { query: 'q' }, refresh_interval_seconds: 600, refreshIntervalSeconds: 600 };
     expect(details(await ada.api.post('/v1/hackernews/watches', body))).toEqual([
       400,

@@ -40,7 +40,7 @@ export function feedAddressTasks(scene: MentionsScene): void {
       expect([again.status, again.text]).toEqual([304, '']);
     });
 
-    it('get new addresses by a rotation, and the old ones return 404 [feeds.rotate]', async () => {
+    it('get new addresses if they are rotated, and the old addresses then return 404 [feeds.rotate]', async () => {
       const path = `/v1/keywords/${scene.keyword.id}/feed`;
       const { body: before } = await scene.ada.api.get(path);
       const { status, body: after } = await scene.ada.api.post(

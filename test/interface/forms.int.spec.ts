@@ -81,7 +81,7 @@ const V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('answers', () => {
-  it('have camelCase keys, except credits_used and the names of sources and operations [requests.camel-responses]', async () => {
+  it('have camelCase keys, except `credits_used` and the names of sources and operations [requests.camel-responses]', async () => {
     // Names of sources and operations are keys in some responses.
     const named = new Set(['credits_used', 'hackernews', 'check', 'ai_answers']);
     for (const { body } of await answers())
@@ -114,7 +114,7 @@ describe('answers', () => {
       expect(id).toMatch(V7);
   });
 
-  it('identify a fact by a derived id, so that the fact appears only once [requests.fact-ids]', async () => {
+  it('identify a fact by an id derived from its content, so that the fact appears only once [requests.fact-ids]', async () => {
     const one = await billing.spend(ada.accountId, 1);
     const { accountId } = ada;
     await billing.spend(accountId, 1, { checkId: one, part: 1 });

@@ -151,7 +151,7 @@ describe('an installation without a language model', () => {
     expect([status, body.details]).toEqual([400, [{ path: 'ai', message: NEEDED }]]);
   });
 
-  it('warns about a keyword that needs the missing language model; the keyword can still be read, changed and sent back', async () => {
+  it('warns about a keyword that needs the language model, but lets members read and change the keyword', async () => {
     const { body: made } = await ada.api.post(
       '/v1/keywords',
       keywordBody({
@@ -226,7 +226,7 @@ describe('a hint', () => {
       expect((await ada.api.get(path)).body.error).toBe('no such endpoint');
   });
 
-  it('suggests the right key for a key that other APIs use', async () => {
+  it('suggests the key of Earshot if the body has a key of other APIs', async () => {
     const body = { ...keywordBody(), interval: 60 };
     expect(await detailsOf(body)).toEqual([
       { path: 'interval', message: 'is not a known key; did you mean refresh_interval_seconds?' },

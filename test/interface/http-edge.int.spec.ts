@@ -72,7 +72,7 @@ describe('a slow request', () => {
     expect(await all).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it('is answered and its connection is closed before its body has arrived, if it has no valid key', async () => {
+  it('is answered, and its connection closed, before its body has arrived if it has no valid key', async () => {
     const { all } = await send(
       `POST /v1/keywords HTTP/1.1\r\nhost: x\r\nx-api-key: ${newApiKey()}\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n{`,
     );
@@ -96,7 +96,7 @@ it('a connection is closed when its client stops reading the answer', async () =
   for (const socket of stalled) socket.destroy();
 });
 
-it('a connection beyond MAX_CONNECTIONS is closed, and new ones are served after other connections have ended', async () => {
+it('connections beyond MAX_CONNECTIONS are closed until other connections have ended', async () => {
   const held = await Promise.all(Array.from({ length: MAX_CONNECTIONS }, () => send('')));
   const { all } = await send('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
   expect(await all).toBe('');
@@ -198,7 +198,7 @@ describe('requests without a valid key', () => {
     ],
     ['the address of a feed', '203.0.113.3', () => [`/feeds/${randomOf(40)}.xml`, {}], 'keywords', 404],
     ['the address of a report', '203.0.113.4', () => [`/reports/${randomOf(24)}`, {}], 'reports', 404],
-  ])('cannot guess %s more often', async (_, address, guess, table, refused) => {
+  ])('cannot guess %s more than 60 times a minute', async (_, address, guess, table, refused) => {
     const attempt = () => {
       const [path, headers] = guess();
       return get(path, { ...headers, 'x-forwarded-for': address });
@@ -213,7 +213,7 @@ describe('requests without a valid key', () => {
     expect(status).toBe(429);
   });
 
-  it('do not keep other people of their network from feeds that have been read before', async () => {
+  it('do not stop other people of the same network from reading feeds that were read before', async () => {
     const { body: keyword } = await tenant.api.post('/v1/keywords', keywordBody());
     const { body: feed } = await tenant.api.get(`/v1/keywords/${keyword.id}/feed`);
     const path = new URL(feed.atomUrl).pathname;
@@ -223,7 +223,7 @@ describe('requests without a valid key', () => {
     expect((await from(path)).status).toBe(200);
   });
 
-  it('can ask without a key or session whether there is a session as often as they want', async () => {
+  it('can ask any number of times whether there is a session if they have no key and no cookie', async () => {
     const ask = () => get('/v1/auth/session', { 'x-forwarded-for': '203.0.113.6' });
     const statuses = new Set<number>();
     for (let n = 0; n < 121; n += 1) statuses.add((await ask()).status);

@@ -84,14 +84,14 @@ describe('a POST with an Idempotency-Key', () => {
     expect(views.filter(({ name }) => name === key).length).toBe(1);
   });
 
-  it('gets the same refusal again if its body was refused [requests.key-stored]', async () => {
+  it('gets the stored refusal if its body was refused before [requests.key-stored]', async () => {
     const key = newId();
     const first = await post('/v1/keywords', key, { name: '' });
     const again = await post('/v1/keywords', key, { name: '' });
     expect([first.status, again]).toEqual([400, { ...first, isReplay: true }]);
   });
 
-  it('can be sent again after a conflict has ended', async () => {
+  it('succeeds with the same key after a conflict (409) has ended', async () => {
     const body = watchBody('conflicting');
     const watch = (await ada.api.post('/v1/hackernews/watches', body)).body.id as string;
     const key = newId();
@@ -100,7 +100,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await post('/v1/hackernews/watches', key, body)).status).toBe(201);
   });
 
-  it('is refused with 422 if the key was used for another endpoint, and accepted if only another account has used the key [requests.key-other-endpoint, requests.key-account]', async () => {
+  it('is refused with 422 if the account, but not another account, has used the key for another endpoint [requests.key-other-endpoint, requests.key-account]', async () => {
     const key = newId();
     const body = keywordBody({ name: key });
     const first = await post('/v1/keywords', key, body);

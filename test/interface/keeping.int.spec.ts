@@ -61,7 +61,7 @@ const eventRow = (watchId: string, occurredAt: string): EventRow => {
 };
 
 describe('the retention of events', () => {
-  it('is 90 days in the stream EVENTS and in the table of events, and a request with an older `since` returns the stored events [limits.retention]', async () => {
+  it('is 90 days in the stream EVENTS and in the table of events [limits.retention]', async () => {
     const { config } = await bus.jsm.streams.info('EVENTS');
     expect(config.max_age).toBe(90 * DAY_MS * 1_000_000);
     const tables = await service.clickhouse.query({
@@ -80,7 +80,7 @@ describe('the retention of events', () => {
     expect(idsOf(await ada.api.get(path))).toEqual([rows[1]?.event_id]);
   });
 
-  it('keeps mentions with their keyword when its search starts over [states.mentions-kept, states.search-started-over]', async () => {
+  it('keeps the mentions of a keyword when a search of the keyword starts over [states.mentions-kept, states.search-started-over]', async () => {
     const keyword = await made();
     const before = keyword.watches[0].id;
     const old = mentionRow(ada.accountId, { keyword_id: keyword.id, watch_id: before });

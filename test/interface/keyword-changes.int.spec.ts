@@ -53,7 +53,7 @@ const full = {
 };
 
 describe('a keyword that is read and sent back', () => {
-  it('keeps its version, its updatedAt and its watches, whether the whole keyword or a single key is sent [requests.read-only-keys]', async () => {
+  it('keeps its version, `updatedAt` and watches, whether the whole keyword or one key is sent [requests.read-only-keys]', async () => {
     const keyword = await made(full);
     for (const changes of [keyword, ...Object.entries(keyword).map(([key, value]) => ({ [key]: value }))]) {
       const answer = await patch(keyword, changes);
@@ -243,7 +243,7 @@ describe('a search of a changed keyword', () => {
     }
   });
 
-  it('continues and keeps its id if the id is missing in the body', async () => {
+  it('continues, with the same id, if the body leaves out the id', async () => {
     const keyword = await made(full);
     const searches = keyword.sources[0].searches.map(({ id: _, ...search }: Json) => search);
     const { body } = await patch(keyword, {
@@ -263,7 +263,7 @@ describe('a search of a changed keyword', () => {
     expect(on.body.resetSearches).toEqual([]);
   });
 
-  it('ends when it is removed, and the search that replaces it begins', async () => {
+  it('ends when another search replaces it', async () => {
     const keyword = await made(full);
     const [hackernews] = keyword.sources;
     const { body } = await patch(keyword, {
@@ -278,7 +278,7 @@ describe('a search of a changed keyword', () => {
 });
 
 describe('concurrent changes', () => {
-  it('are each applied completely or refused with 409', async () => {
+  it('are each applied or refused with 409, and none is lost', async () => {
     const keyword = await made(full);
     const changes = [
       { name: 'One' },

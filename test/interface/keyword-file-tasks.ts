@@ -40,7 +40,7 @@ export function keywordFileTasks(service: () => InterfaceUnderTest): void {
       schedule: { startsAt: null, endsAt: null, timezone: 'Europe/Berlin' },
     };
 
-    it('find no changes in an exported file, even if its keys have another order or a short form [code.export]', async () => {
+    it('find no changes in an exported file, even if the order of its keys changes [code.export]', async () => {
       const ada = await service().tenant();
       expect((await ada.api.post('/v1/keywords', RICH)).status).toBe(201);
       expect((await ada.api.post('/v1/keywords', keywordBody({ name: 'Plain' }))).status).toBe(201);
@@ -71,7 +71,7 @@ export function keywordFileTasks(service: () => InterfaceUnderTest): void {
       expect((await cli(envOf(service(), bob), 'keywords', 'plan', file('same.yaml'))).code).toBe(0);
     }, 60_000);
 
-    it('show the diff, the searches that start over and the credits per month, and then make exactly these changes [code.plan, code.apply]', async () => {
+    it('show changes, searches that start over and credits a month, and then make exactly these changes [code.plan, code.apply]', async () => {
       const ada = await service().tenant();
       const { id } = (
         await ada.api.post('/v1/keywords', keywordBody({ name: 'Acme', refresh_interval_seconds: 3600 }))
@@ -115,7 +115,7 @@ export function keywordFileTasks(service: () => InterfaceUnderTest): void {
       expect(retired.map(({ name }) => name)).toEqual(['Old']);
     }, 60_000);
 
-    it('check a change as PATCH does: at the limit of the plan, and with the stored values of keys that the file leaves out [code.plan, estimate.change]', async () => {
+    it('check a change as PATCH does, and keep the stored values of keys that the file leaves out [code.plan, estimate.change]', async () => {
       const ada = await service().tenant('free');
       const body = keywordBody({ name: 'Acme', refresh_interval_seconds: 86_400, sentiment_enabled: false });
       const { id } = (await ada.api.post('/v1/keywords', body)).body;
@@ -159,7 +159,7 @@ export function keywordFileTasks(service: () => InterfaceUnderTest): void {
       );
     }, 40_000);
 
-    it('refuse the whole file for one invalid keyword, and name this keyword', async () => {
+    it('refuse the whole file if one keyword is invalid, and name this keyword', async () => {
       const ada = await service().tenant();
       const valid = 'refreshIntervalSeconds: 3600, globalCriteria: { market: global, query: a }';
       const path = file(
@@ -175,7 +175,7 @@ export function keywordFileTasks(service: () => InterfaceUnderTest): void {
       expect((await ada.api.get('/v1/keywords')).body.data).toEqual([]);
     }, 40_000);
 
-    it('find keywords by name, or by id if several keywords have the same name, and refuse ambiguous entries [code.counterpart]', async () => {
+    it('find keywords by name, but need the id if several keywords have the same name [code.counterpart]', async () => {
       const ada = await service().tenant();
       const ids = [];
       for (const query of ['a', 'b'])

@@ -52,7 +52,7 @@ describe('pausing a keyword', () => {
     },
   );
 
-  it('changes nothing if the keyword is already paused, and resuming a running keyword changes nothing [keywords.pause]', async () => {
+  it('changes nothing if the keyword is already paused, like resuming a running keyword [keywords.pause]', async () => {
     const keyword = await made();
     expect((await change(keyword, 'resume')).body).toEqual(keyword);
     const paused = (await change(keyword, 'pause')).body;
@@ -106,7 +106,7 @@ describe('a schedule', () => {
     expect((await made({ schedule: { ...soon, timezone: 'America/New_York' } })).state).toBe('paused');
   });
 
-  it('refuses a resume until the schedule begins; clearing the schedule resumes the keyword immediately', async () => {
+  it('refuses a resume before the schedule begins, until the schedule is cleared', async () => {
     const keyword = await made({ schedule: schedule(inSeconds(3600), null) });
     expect(await change(keyword, 'resume')).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
     const { body } = await ada.api.patch(`/v1/keywords/${keyword.id}`, { schedule: null });
@@ -115,7 +115,7 @@ describe('a schedule', () => {
 });
 
 describe('credits that run out', () => {
-  it('pause a keyword when a check cannot be paid; the keyword resumes automatically when there are enough credits [keywords.pause-credits]', async () => {
+  it('pause a keyword when a check cannot be paid, until there are enough credits [keywords.pause-credits]', async () => {
     const poor = await service.tenant('free');
     const keyword = await made({ refresh_interval_seconds: 3600 }, poor);
     await billing.spend(poor.accountId, 2999);
@@ -135,7 +135,7 @@ describe('credits that run out', () => {
     await becomes(keyword, { state: 'active', pausedReason: null }, poor);
   });
 
-  it('pause a lone watch and resume it in the same way', async () => {
+  it('pause a lone watch until there are enough credits', async () => {
     const poor = await service.tenant('free');
     const body = { criteria: { query: 'acme' }, refresh_interval_seconds: 3600 };
     const watch = (await poor.api.post('/v1/hackernews/watches', body)).body;
@@ -164,7 +164,7 @@ describe('credits that run out', () => {
     expect(await read(keyword)).toEqual(keyword);
   });
 
-  it('make the creation of a keyword fail with 402 if the first checks cannot be paid; the error names the needed and the remaining credits [errors.credits]', async () => {
+  it('cause a 402 with the needed and the remaining credits if the first checks of a new keyword cannot be paid [errors.credits]', async () => {
     const poor = await service.tenant('free');
     await billing.spend(poor.accountId, 3000);
     await until(
@@ -186,7 +186,7 @@ describe('credits that run out', () => {
 });
 
 describe('several reasons to pause', () => {
-  it('apply independently: the reason of the user is reported first, and the keyword runs when no reason is left', async () => {
+  it('apply independently: the keyword runs only when no reason is left', async () => {
     const poor = await service.tenant('free');
     const keyword = await made({ refresh_interval_seconds: 3600 }, poor);
     await billing.refuse(poor.accountId, keyword.id, keyword.watches[0].id, 5000);

@@ -16,7 +16,7 @@ export function keywordWarningTasks(service: () => InterfaceUnderTest, ada: () =
         webhook_events: ['keyword.paused'],
       });
 
-    it('about a source that was turned off are on each read of the keyword, with the reason that the list of sources gives', async () => {
+    it('name a source that the operator has turned off, on each read of the keyword, with the reason', async () => {
       const { body: made } = await ada().api.post(
         '/v1/keywords',
         keywordBody({
@@ -44,7 +44,7 @@ export function keywordWarningTasks(service: () => InterfaceUnderTest, ada: () =
       expect((await later.get(`/v1/keywords/${made.id}`)).body).not.toHaveProperty('warnings');
     });
 
-    it('name parts of the body that have no effect, in the spelling of the body, for a create and its estimate', async () => {
+    it('name the keys of the body that have no effect, for a create and for its estimate', async () => {
       const sent = body();
       const wanted = [
         { path: 'webhook_events', message: 'without a webhookUrl, these events are not sent' },
@@ -65,7 +65,7 @@ export function keywordWarningTasks(service: () => InterfaceUnderTest, ada: () =
       expect((await ada().api.patch(`/v1/queries/${made.body.id}`, made.body)).status).toBe(200);
     });
 
-    it('name a text field of the agent step whose maxLength is above the maximum, and the keyword keeps the value', async () => {
+    it('name a field of the agent step whose `maxLength` is above the maximum', async () => {
       const sent = {
         ...keywordBody({ global_criteria: { market: 'global', query: newId() } }),
         ai_step: {
@@ -87,7 +87,7 @@ export function keywordWarningTasks(service: () => InterfaceUnderTest, ada: () =
       expect((await ada().api.patch(`/v1/queries/${made.body.id}`, made.body)).status).toBe(200);
     });
 
-    it('are empty for a body without such parts', async () => {
+    it('are empty if each key of the body has an effect', async () => {
       const { body: made } = await ada().api.post(
         '/v1/keywords',
         keywordBody({ global_criteria: { market: 'global', query: newId() } }),

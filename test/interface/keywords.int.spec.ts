@@ -28,7 +28,7 @@ const searched = {
 };
 
 describe('creating a keyword', () => {
-  it('returns 201 with the keyword, and a read under each of the two paths returns the same keyword [keywords.create, requests.two-names, estimate.token-optional]', async () => {
+  it('returns 201 with the keyword, which can then be read under both paths [keywords.create, requests.two-names, estimate.token-optional]', async () => {
     const made = await ada.api.post('/v1/keywords', keywordBody(searched));
     expect(made.status).toBe(201);
     for (const name of ['keywords', 'queries']) {
@@ -39,7 +39,7 @@ describe('creating a keyword', () => {
     expect(made.body.createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  it('makes a keyword that can be read even if its criteria contain a field of a newer release', async () => {
+  it('makes a keyword that can be read even if a newer release has stored a field in its criteria', async () => {
     const { body } = await ada.api.post('/v1/keywords', keywordBody(searched));
     await service.database.query(
       `UPDATE watches SET criteria = criteria || '{"fieldOfNewerRelease": 1}' WHERE keyword_id = $1`,
@@ -49,7 +49,7 @@ describe('creating a keyword', () => {
     expect([read.status, read.body.watches]).toEqual([200, body.watches]);
   });
 
-  it('creates a watch for each search of an enabled source, with the interval of the source, and none for a disabled source [keywords.watches]', async () => {
+  it('creates a watch, with the interval of the source, for each search of each enabled source [keywords.watches]', async () => {
     const { body } = await ada.api.post('/v1/keywords', keywordBody(searched));
     const [all, jobs] = body.sources[0].searches;
     expect(jobs.overrides).toEqual({ query: 'acme jobs', filters: { Kept_Key: 1 } });
@@ -95,7 +95,7 @@ describe('creating a keyword', () => {
     });
   });
 
-  it('accepts a keyword as it was read, with its read-only keys, as the body of POST /v1/queries [requests.read-only-keys]', async () => {
+  it('accepts, under POST /v1/queries, a keyword as it was read, with its read-only keys [requests.read-only-keys]', async () => {
     const { id } = (await ada.api.post('/v1/keywords', keywordBody(searched))).body;
     const read = (await ada.api.get(`/v1/keywords/${id}`)).body;
     const again = await ada.api.post('/v1/queries', read);
@@ -104,7 +104,7 @@ describe('creating a keyword', () => {
     expect(again.body.sources).toEqual(read.sources);
   });
 
-  it('returns 409 for the same search twice in one keyword [keywords.same-search, requests.duplicate-search, errors.conflict]', async () => {
+  it('returns 409 if a keyword contains the same search twice [keywords.same-search, requests.duplicate-search, errors.conflict]', async () => {
     const twice = [
       {
         source: 'hackernews',
@@ -157,7 +157,7 @@ describe('creating a keyword', () => {
     expect([answer.status, answer.body.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
   });
 
-  it('makes a keyword whose id is also accepted in upper case', async () => {
+  it('makes a keyword whose id the API also accepts in upper case', async () => {
     const { id, watches } = (await ada.api.post('/v1/keywords', keywordBody())).body;
     expect((await ada.api.get(`/v1/keywords/${id.toUpperCase()}`)).body).toMatchObject({ id, watches });
     expect((await ada.api.delete(`/v1/keywords/${id.toUpperCase()}`)).status).toBe(204);
@@ -166,11 +166,11 @@ describe('creating a keyword', () => {
 });
 
 describe('the list of keywords', () => {
-  it('returns 400 if the text that names must contain has U+0000', async () => {
+  it('returns 400 if the text to find in names contains U+0000', async () => {
     expect((await ada.api.get('/v1/keywords?q=%00')).status).toBe(400);
   });
 
-  it('has pages in the order newest first, shows each keyword once, and filters by state, source and name [keywords.list, requests.cursor]', async () => {
+  it('shows each keyword once, newest first, page by page, with filters by state, source and name [keywords.list, requests.cursor]', async () => {
     const { api } = await service.tenant();
     const ids: string[] = [];
     for (const name of ['One', 'Two', 'Two_and', '100%']) {

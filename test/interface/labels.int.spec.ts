@@ -29,14 +29,14 @@ describe('PATCH /v1/mentions/{id}', () => {
     expect(await listed('')).toContain(id);
   });
 
-  it('with the label `hidden` hides a mention from lists that do not request hidden mentions', async () => {
+  it('hides a mention, with the label `hidden`, from lists that do not request hidden mentions', async () => {
     const id = await mention();
     await patch(id, { labels: ['hidden'] });
     expect(await listed('')).not.toContain(id);
     expect(await listed('label=hidden')).toContain(id);
   });
 
-  it('corrects readings, so that lists filter by the corrected readings, and removes the corrections with null [readings.corrections]', async () => {
+  it('corrects readings, by which lists then filter, and removes a correction with null [readings.corrections]', async () => {
     const id = await mention({ sentiment: 'negative' });
     const { body } = await patch(id, { sentiment: 'positive', intent: 'praise', relevance: 0 });
     expect(body.corrected).toEqual(['sentiment', 'intent', 'relevance']);
@@ -48,7 +48,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     expect(await listed('sentiment=negative')).toContain(id);
   });
 
-  it('stores corrections, and the account can read how often its readings agree with the corrections [readings.accuracy, readings.min-relevance-filter]', async () => {
+  it('stores corrections, from which the account can read how often its readings were right [readings.accuracy, readings.min-relevance-filter]', async () => {
     const eve = await scene.service.tenant();
     const made = { reader: 'local', reader_model: 'm', reader_version: '1' };
     const read = async (sentiment: string, relevance: number) => {
@@ -126,7 +126,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     ]);
   });
 
-  it('sets labels that replace the labels of rules; labels and corrections stay if the event is delivered again, and the stored event does not change [rules.mark, rules.filter, rules.why, readings.corrections]', async () => {
+  it('replaces the labels of rules, and labels and corrections stay even if NATS delivers the event again [rules.mark, rules.filter, rules.why, readings.corrections]', async () => {
     const [eventId, store] = [newId(), new EventStore(scene.bus)];
     const event = create(EventSchema, {
       accountId: scene.ada.accountId,

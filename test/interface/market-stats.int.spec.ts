@@ -135,7 +135,7 @@ function recomputed(all: readonly ListingObservationRow[], inScope: (row: Listin
 const WINDOW = 'from=2026-09-01&to=2026-10-05';
 
 describe('the statistics of a market', () => {
-  it('equal a recomputation of a month, although some observations are delivered twice and all are in another order', async () => {
+  it('equal a separate computation for a month, even if observations arrive twice and in another order', async () => {
     const { accountId, api } = await service.tenant();
     const keyword = await api.post('/v1/keywords', keywordBody());
     const rows = month(accountId, keyword.body.id);
@@ -199,7 +199,7 @@ describe('the statistics of a market', () => {
     [`criteria_hash=${HASHES[0]}&from=2026-09-02&to=2026-09-01`, 'from'],
     [`criteria_hash=${HASHES[0]}&from=2020-09-02`, 'from'],
     [`criteria_hash=${HASHES[0]}&days=3`, 'days'],
-  ])('refuse "%s" and name %s', async (query, path) => {
+  ])('refuse the query "%s" and name %s', async (query, path) => {
     const { api } = await service.tenant();
     const answer = await api.get(`/v1/vinted/market-stats?${query}`);
     expect([answer.status, answer.body.code, answer.body.details[0].path]).toEqual([400, 'VALIDATION', path]);

@@ -27,7 +27,7 @@ const call = (name: string, args: object, as: Client | undefined = agent) => cal
 describe('a keyword that an agent creates', () => {
   const keyword = keywordBody({ name: 'By an agent', refresh_interval_seconds: 3600 });
 
-  it('needs the token of an estimate of the same body and account, otherwise the error is ESTIMATE_REQUIRED or ESTIMATE_MISMATCH [estimate.token-mcp, requests.estimate-required, credits.token-mcp]', async () => {
+  it('needs a token (ESTIMATE_REQUIRED) of an estimate of the same body and account (ESTIMATE_MISMATCH) [estimate.token-mcp, requests.estimate-required, credits.token-mcp]', async () => {
     expect(await call('create_keyword', { keyword })).toMatchObject({
       isError: true,
       code: 'ESTIMATE_REQUIRED',
@@ -60,14 +60,14 @@ describe('a keyword that an agent creates', () => {
     expect(active.map(({ id: its }: { id: string }) => its)).toEqual([made.keyword.id]);
   });
 
-  it('gets an estimate with the reason for the refusal if the keyword is not valid', async () => {
+  it('has an estimate with the reason for the refusal if the keyword is not valid', async () => {
     expect(await call('estimate_keyword', { keyword: { name: '' } })).toMatchObject({
       valid: false,
       refusal: { code: 'VALIDATION' },
     });
   });
 
-  it('can be changed (the answer has the price before and after), paused, resumed, retired and purged [mcp.delete]', async () => {
+  it('can be changed, which returns the old and the new price, paused, resumed, retired and purged [mcp.delete]', async () => {
     const estimate = await call('estimate_keyword', { keyword });
     const { id } = (await call('create_keyword', { keyword, estimate_token: estimate.estimate_token }))
       .keyword;
@@ -131,7 +131,7 @@ describe('the daily limit of an API key', () => {
     expect((await call('get_credits', {}, other)).mcp_today.credits_spent).toBe(0);
   });
 
-  it('counts nothing for a token whose keyword was purged; the refusal says that a new token is needed [mcp.delete]', async () => {
+  it('counts nothing for a token whose keyword was purged, because this token is refused [mcp.delete]', async () => {
     const own = await setup.connect((await setup.service.tenant()).api.apiKey);
     const keyword = priced('Purged');
     const { estimate_token } = await call('estimate_keyword', { keyword }, own);
@@ -150,7 +150,7 @@ describe('the daily limit of an API key', () => {
     ).toBe('Purged');
   });
 
-  it('counts the checks that a change or a resume causes immediately: of searches that start over, are new or are enabled again [mcp.spend-limit]', async () => {
+  it('counts the checks that a change or a resume causes immediately [mcp.spend-limit]', async () => {
     const own = await setup.connect((await setup.service.tenant()).api.apiKey);
     const spent = async () => (await call('get_credits', {}, own)).mcp_today.credits_spent;
     const first = [{ label: 'a' }, { label: 'b', overrides: { query: 'b' } }];
@@ -185,7 +185,7 @@ describe('the daily limit of an API key', () => {
     expect(await counted('resume_keyword')).toBe(0);
   });
 
-  it('counts nothing for a change whose estimate is refused; the call returns this refusal', async () => {
+  it('counts nothing for a change whose estimate is refused', async () => {
     const own = await setup.connect((await setup.service.tenant()).api.apiKey);
     const keyword = priced('Refused');
     const { estimate_token } = await call('estimate_keyword', { keyword }, own);
@@ -206,7 +206,7 @@ describe('the daily limit of an API key', () => {
     expect((await call('get_credits', {}, own)).mcp_today).toEqual(spent);
   });
 
-  it('counts a create once if it is repeated with its token [mcp.spend-limit]', async () => {
+  it('counts a create once if the agent repeats the create with the same token [mcp.spend-limit]', async () => {
     const { api } = await setup.service.tenant();
     const own = await setup.connect(api.apiKey);
     const spent = async () => (await call('get_credits', {}, own)).mcp_today.credits_spent;
@@ -218,7 +218,7 @@ describe('the daily limit of an API key', () => {
     expect(await spent()).toBe(25);
   });
 
-  it('counts a create once if its token is sent several times at the same time [mcp.spend-limit]', async () => {
+  it('counts a create once if the agent sends its token several times at the same time [mcp.spend-limit]', async () => {
     const { api } = await setup.service.tenant();
     const second = await setup.service.anotherGateway({ MCP_DAILY_CREDITS: String(DAILY_CREDITS) });
     const agents = [await setup.connect(api.apiKey), await setup.connect(api.apiKey, second)];
@@ -232,7 +232,7 @@ describe('the daily limit of an API key', () => {
     expect((await call('get_credits', {}, own)).mcp_today.credits_spent).toBe(25);
   });
 
-  it('gives the credits of a refused create back only once, even if its token is sent several times', async () => {
+  it('gives back the credits of a refused create only once, even if the token was sent several times', async () => {
     const { api } = await setup.service.tenant('free');
     const own = await setup.connect(api.apiKey);
     const keywords = [1, 2, 3].map((n) => priced(`Free ${n}`));
@@ -250,7 +250,7 @@ describe('the daily limit of an API key', () => {
     expect((await call('get_credits', {}, own)).mcp_today).toEqual(spent);
   });
 
-  it('refuses every call beyond the limit, even if more calls arrive at the same time than there are connections to Postgres [mcp.spend-limit]', async () => {
+  it('refuses every call beyond the limit, even if very many calls arrive at the same time [mcp.spend-limit]', async () => {
     const database = await openDatabase(setup.service.stores.databaseUrl, 'spec', 2);
     const spending = new McpSpending(database, 10);
     const key = { kind: 'key', id: newId(), mcpDailyCredits: null } as const;
@@ -266,7 +266,7 @@ describe('the daily limit of an API key', () => {
     expect(work).not.toHaveBeenCalled();
   });
 
-  it('gives the credits of a refused command back to the key that reserved them, if two keys have sent the command', async () => {
+  it('gives back the credits of a refused command only to the key that reserved them', async () => {
     const database = await openDatabase(setup.service.stores.databaseUrl, 'spec', 4);
     const spending = new McpSpending(database, 10);
     const [first, second] = [newId(), newId()].map(
@@ -291,7 +291,7 @@ describe('the daily limit of an API key', () => {
     await database.destroy();
   });
 
-  it('is the limit of the key itself if the key has one, and otherwise the setting [mcp.spend-limit]', async () => {
+  it('is the limit of the key itself if the key has a limit, and otherwise the setting [mcp.spend-limit]', async () => {
     const { accountId } = await setup.service.tenant();
     const { apiKey, keyId } = await setup.key(accountId, { mcpDailyCredits: 24 });
     const own = await setup.connect(apiKey);

@@ -26,7 +26,7 @@ afterAll(async () => {
   await setup?.stop();
 });
 
-it('an Explore of an MCP call that failed with a 5xx is the same command if the call is repeated with its Idempotency-Key, and another command with another key', async () => {
+it('an MCP call that starts an Explore sends the same command if it is repeated after a 5xx with its Idempotency-Key', async () => {
   const { api } = await setup.service.tenant();
   const client = new ApiClient(setup.service.url, api.apiKey);
   const params = {

@@ -123,7 +123,7 @@ describe('the tools that read', () => {
     await expect(call('drop_tables')).rejects.toMatchObject({ code: -32602 });
   });
 
-  it('refuse a search by words and by meaning together before it costs credits, and name the argument', async () => {
+  it('refuse, free of charge, a search by words and by meaning together, and name the argument', async () => {
     const spent = async () => (await call('get_credits')).mcp_today.credits_spent;
     const before = await spent();
     const both = { words: 'battery', meaning: 'the battery does not last' };
@@ -135,7 +135,7 @@ describe('the tools that read', () => {
     expect(await spent()).toBe(before);
   });
 
-  it('return the credits with the amount that the key has spent today; resources and prompts can be read too', async () => {
+  it('return the credits, including those that the key has spent today, and resources and prompts', async () => {
     expect(await call('get_credits')).toMatchObject({
       credits: { plan: 'unlimited' },
       mcp_today: { daily_limit: DAILY_CREDITS },
@@ -247,7 +247,7 @@ describe('the transport', () => {
     },
   );
 
-  it('counts each message for the quota of the account, and returns the limit and Retry-After [mcp.limits]', async () => {
+  it('counts each message for the request quota of the account, and returns the limit and Retry-After [mcp.limits]', async () => {
     const { api } = await service.tenant('free');
     const answers = [];
     for (let n = 0; n < 122; n++) answers.push(await send(ping, { 'x-api-key': api.apiKey }));

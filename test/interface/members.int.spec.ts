@@ -81,7 +81,7 @@ describe('an invitation', () => {
 });
 
 describe('a member', () => {
-  it('who is removed is signed out immediately, and the keys of this member are revoked [members.removed]', async () => {
+  it('is signed out immediately after a removal, and the keys of this member are revoked [members.removed]', async () => {
     const eve = await joined(owner, 'eve@example.org', 'owner');
     const { apiKey } = (await eve.post('/v1/keys', { name: 'k' })).body;
     const api = eve.withKey(apiKey as string);
@@ -103,7 +103,7 @@ describe('a member', () => {
     expect((await (await joined(owner, 'eve@example.org', 'viewer')).get('/v1/keywords')).status).toBe(200);
   });
 
-  it('who is the last owner cannot be removed or demoted, even by two requests at the same time [members.last-owner]', async () => {
+  it('cannot be removed or demoted as the last owner, even by two requests at the same time [members.last-owner]', async () => {
     const other = await joined(owner, 'o2@example.org', 'owner');
     const [a, b] = [await memberIdOf(owner), await memberIdOf(other)];
     const answers = await Promise.all([
@@ -123,7 +123,7 @@ describe('a member', () => {
     ).toBe(200);
   });
 
-  it('cannot be listed with an API key, and a change of an unknown member returns 404', async () => {
+  it('cannot be listed with an API key', async () => {
     const { api, accountId } = await service.tenant('pro');
     expect(accountId).not.toBe('');
     expect((await api.get('/v1/members')).status).toBe(403);
@@ -132,7 +132,7 @@ describe('a member', () => {
 });
 
 describe('the API keys of an account', () => {
-  it('are shown in full only when they are created, are listed with name, scope, expiry and last use, and are renamed and revoked [auth.dashboard-keys, keys.manage]', async () => {
+  it('are shown in full only once, are listed with name, scope, expiry and last use, and are renamed and revoked [auth.dashboard-keys, keys.manage]', async () => {
     const expiresAt = new Date(Date.now() + 60_000).toISOString();
     const given = { name: 'reports', scope: 'read', expires_at: expiresAt, mcp_daily_credits: 0 };
     const made = await owner.post('/v1/keys', given);
@@ -156,7 +156,7 @@ describe('the API keys of an account', () => {
     expect((await owner.get('/v1/keys')).text).not.toContain(key.id as string);
   });
 
-  it('return 404 for an editor if they belong to another member, and an owner manages all keys [keys.own]', async () => {
+  it('return 404 for an editor if they belong to another member, but not for an owner [keys.own]', async () => {
     const ed = await joined(owner, 'ed@example.org', 'editor');
     const mine = (await ed.post('/v1/keys', { name: 'mine' })).body.id as string;
     const owners = (await owner.post('/v1/keys', { name: 'not mine' })).body.id as string;
@@ -168,7 +168,7 @@ describe('the API keys of an account', () => {
     expect((await remove(owner, `/v1/keys/${mine}`)).status).toBe(204);
   });
 
-  it('are returned again for the same Idempotency-Key, and are stored encrypted', async () => {
+  it('are stored encrypted for a repetition with the same Idempotency-Key', async () => {
     const headers = { 'idempotency-key': newId() };
     const [first, second] = [
       await owner.post('/v1/keys', { name: 'once' }, headers),
@@ -284,7 +284,7 @@ describe('the audit log', () => {
     expect(robots.body.data.length).toBe(2);
   });
 
-  it('has a write whose body has a key that Postgres cannot store as it is', async () => {
+  it('has each write, even if its body has a key that Postgres cannot store unchanged', async () => {
     // The cut at 100 characters leaves half of the emoji.
     const key = `${'k'.repeat(98)}\0😀`;
     await owner.post('/v1/keys', { [key]: 1 });

@@ -29,7 +29,7 @@ const idsOf = (rows: readonly { event_id: string }[]) => rows.map((row) => row.e
 const idsIn = (answer: { body: { data: { id: string }[] } }) => answer.body.data.map(({ id }) => id);
 
 describe('paging through mentions', () => {
-  it('returns every row exactly once while newer rows arrive and rows are written twice [requests.stable-paging]', async () => {
+  it('returns every mention exactly once while newer ones arrive and some are stored twice [requests.stable-paging]', async () => {
     const { accountId, api } = await service.tenant();
     // Many rows with the same time, so that the id decides the order.
     const rows = await write(
@@ -54,7 +54,7 @@ describe('paging through mentions', () => {
     expect(newestFirst).toEqual(sorted);
   });
 
-  it('skips no row after a row that was written many times', async () => {
+  it('skips no mention after a mention that is stored many times', async () => {
     const { accountId, api } = await service.tenant();
     const [repeated, next] = [
       mentionRow(accountId, { occurred_at: ago(1) }),
@@ -70,7 +70,7 @@ describe('paging through mentions', () => {
     expect([idsIn(rest), rest.body.nextCursor]).toEqual([[next.event_id], undefined]);
   });
 
-  it('returns rows that arrive between two pages, each once, if the oldest rows come first', async () => {
+  it('also returns mentions that arrive between two pages if the oldest come first', async () => {
     const { accountId, api } = await service.tenant();
     const first = await write(
       Array.from({ length: 5 }, (_, n) => mentionRow(accountId, { occurred_at: ago(30 - n) })),
@@ -82,7 +82,7 @@ describe('paging through mentions', () => {
     expect(rest.body.nextCursor).toBeUndefined();
   });
 
-  it('refuses more words, and more values of a filter, than a search allows', async () => {
+  it('refuses more than 50 words, and more than 100 values of a filter', async () => {
     const { api } = await service.tenant();
     const faultOf = async (query: string) => {
       const { status, body } = await api.get(`/v1/mentions?${query}`);
@@ -99,7 +99,7 @@ describe('paging through mentions', () => {
     expect((await api.get(`/v1/mentions?q=${'a+'.repeat(50)}`)).status).toBe(200);
   });
 
-  it('returns no cursor on a full last page [requests.cursor]', async () => {
+  it('returns no cursor on the last page, even if the page is full [requests.cursor]', async () => {
     const { accountId, api } = await service.tenant();
     await write([mentionRow(accountId), mentionRow(accountId)]);
     expect((await api.get('/v1/mentions?limit=2')).body.nextCursor).toBeUndefined();
@@ -125,7 +125,7 @@ describe('paging through mentions', () => {
     expect((await other.api.get(`/v1/mentions?limit=1&lang=en&cursor=${nextCursor}`)).status).toBe(400);
   });
 
-  it('keeps later pages in the time range of the first, and returns that range', async () => {
+  it('keeps and returns the time range of the first page on later pages', async () => {
     const { accountId, api } = await service.tenant();
     await write([
       mentionRow(accountId),

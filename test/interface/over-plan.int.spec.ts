@@ -42,7 +42,7 @@ const untilPaused = (as: Tenant, keyword: Json, reason: string | null) =>
   );
 
 describe('a keyword that exceeds a smaller plan', () => {
-  it('can be sent back as it was read, and accepts changes that do not break a limit of the plan', async () => {
+  it('can be sent back unchanged, and accepts changes that break no limit of the plan', async () => {
     const ada = await service.tenant('solo');
     const keyword = await made(ada, { webhook_url: 'https://example.org/hook' });
     await billing.changePlan(ada.accountId, 'free');
@@ -91,7 +91,7 @@ describe('a lone watch that exceeds a smaller plan', () => {
     expect(runs).toMatchObject({ isActive: true, pausedReason: null, refreshIntervalSeconds: 3600 });
   });
 
-  it('accepts a longer interval although it has too many terms, but cannot be resumed', async () => {
+  it('accepts a longer interval, but cannot be resumed, if it has too many terms', async () => {
     const ada = await service.tenant('solo');
     const terms = ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => `acme${letter}`);
     const body = { criteria: { terms }, refresh_interval_seconds: 3600 };
@@ -167,8 +167,8 @@ describe('keywords that are paused for lack of credits', () => {
   });
 });
 
-describe('a keyword whose next schedule change is stored with a time in the past', () => {
-  it('gets the time of the next start or end of its schedule instead, and does not change otherwise', async () => {
+describe('a keyword whose next start or end is stored with a time in the past', () => {
+  it('gets the next start or end of its schedule instead, and nothing else changes', async () => {
     const ada = await service.tenant();
     const startsAt = new Date(Date.now() + 3_600_000).toISOString();
     const keyword = await made(ada, { schedule: { startsAt, endsAt: null, timezone: 'UTC' } });
@@ -188,7 +188,7 @@ describe('a keyword whose next schedule change is stored with a time in the past
 });
 
 describe('the first start on data of an older version', () => {
-  it('pauses keywords that exceed the plan, and starts a quote with a price for each watch that runs', async () => {
+  it('pauses keywords that exceed the plan, and gives prices and quotes to the other keywords', async () => {
     const ada = await service.tenant('free');
     const fast = await made(ada, { name: 'fast', refresh_interval_seconds: 3600 });
     const fits = await made(ada, { name: 'fits', refresh_interval_seconds: 3600 });

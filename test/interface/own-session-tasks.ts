@@ -8,7 +8,7 @@ export function ownSessionTasks(scene: SignInScene): void {
   const { browser, signIn } = scene;
 
   describe('the sessions of a member', () => {
-    it('can be listed and ended by this member, and cannot be listed or ended by the owner of the account [sessions.list]', async () => {
+    it('can be listed and ended only by this member, not even by the owner of the account [sessions.list]', async () => {
       await joined(scene.owner, 'lis@example.org', 'viewer');
       const [lis, phone] = [
         await signedIn(scene.service, 'lis@example.org'),

@@ -19,7 +19,7 @@ export function passwordTasks(scene: SignInScene): void {
       ['the email address', 'Weak.Password@example.org', 'try first'],
       ['a text with a null character', 'four words in a\0row', 'U+0000'],
       ['a text of 100,000 characters', 'x'.repeat(100_000), 'at most 200'],
-    ])('that is %s is refused with the reason [sessions.passwords]', async (_, password, reason) => {
+    ])('is refused, with the reason, if it is %s [sessions.passwords]', async (_, password, reason) => {
       const { status, body } = await signUp(password);
       expect([status, body.details]).toEqual([
         400,
@@ -53,7 +53,7 @@ export function passwordTasks(scene: SignInScene): void {
   });
 
   describe('a changed password', () => {
-    it('ends every other session, and keeps the present one [sessions.password-change]', async () => {
+    it('ends every session of the member except the present one [sessions.password-change]', async () => {
       await joined(scene.owner, 'pia@example.org', 'editor');
       const [here, there] = [
         await signedIn(scene.service, 'pia@example.org'),
@@ -72,7 +72,7 @@ export function passwordTasks(scene: SignInScene): void {
       expect((await signIn(browser(), 'pia@example.org', next)).status).toBe(200);
     });
 
-    it('ends all sessions if a reset has set it; the token of the reset works only once, even in simultaneous requests [sessions.reset]', async () => {
+    it('ends all sessions after a reset, whose token works only once, even in simultaneous requests [sessions.reset]', async () => {
       const rob = await joined(scene.owner, 'rob@example.org', 'editor');
       const [token, other] = [await resetToken('ROB@example.org'), await resetToken('rob@example.org')];
       const confirm = (given: string, password: string) =>

@@ -135,7 +135,7 @@ describe.each(['free', 'solo', 'growth', 'pro'] as const)('the plan %s', (plan) 
 });
 
 describe('the plan unlimited', () => {
-  it('has a floor of 30 s for each source (one hour for ai_answers), and no limit of search slots [credits.unlimited]', async () => {
+  it('has no limit of search slots, and a floor of 30 s for each source (an hour for ai_answers) [credits.unlimited]', async () => {
     expect(SOURCE_IDS.map((source) => floorSeconds('unlimited', source))).toEqual(
       SOURCE_IDS.map((source) => (source === 'ai_answers' ? 3600 : 30)),
     );
@@ -171,7 +171,7 @@ describe('a change of plan', () => {
     expect((await ada.api.post(`/v1/keywords/${newest.id}/resume`, {})).body.state).toBe('active');
   });
 
-  it('pauses keywords and watches whose interval is too short or whose terms are too many for the new plan, even the oldest keywords', async () => {
+  it('pauses even the oldest keywords and watches if their interval or number of terms breaks the new plan', async () => {
     const ada = await service.tenant('pro');
     await create(ada, 1, { name: 'fast', refresh_interval_seconds: 60 });
     const terms = Array.from({ length: 6 }, (_, n) => `t${n}`);

@@ -58,7 +58,7 @@ describe('the price history of a listing', () => {
     expect(some.body.summary).toMatchObject({ first: 15.5, last: 18, changes: 2 });
   });
 
-  it('adds no point if only the currency changes, and the statistics of the day count the listing only in its last currency', async () => {
+  it('adds no point if only the currency changes, and the market statistics then use the last currency', async () => {
     const { accountId, api } = await service.tenant();
     const see = (hours: number, event: string, price: string, currency: string) =>
       observation(accountId, {
@@ -87,7 +87,7 @@ describe('the price history of a listing', () => {
     expect(data).toMatchObject([{ currency: 'PLN', n: 1, priceChanges: 1 }]);
   });
 
-  it('can be requested with the other listings of its market for at most 366 days', async () => {
+  it('can be summarised with the other listings of its market for at most 366 days', async () => {
     const { api } = await service.tenant();
     const statusOf = async (from: string) =>
       (await api.get(`/v1/vinted/market-stats?from=${from}&to=2026-09-01&criteria_hash=${HASHES[0]}`)).status;

@@ -54,7 +54,7 @@ describe('the request quota', () => {
     expect([count(answers, 200), count(answers, 429)]).toEqual([60, 90]);
   });
 
-  it('is reported in both families of headers, and a refusal says when to retry [requests.rate-headers, errors.quota]', async () => {
+  it('is reported in the headers `RateLimit` and `RateLimit-*`, and a refusal says when to retry [requests.rate-headers, errors.quota]', async () => {
     const tenant = await service.tenant('free');
     await untilTimeIsLeft();
     const first = await tenant.api.get('/v1/sources');
@@ -84,7 +84,7 @@ describe('the request quota', () => {
     expect(refused.headers['x-request-id']).toBeTruthy();
   });
 
-  it('counts every answer, and applies before the body is read, so that no refused body is parsed', async () => {
+  it('counts every answer, and applies before the body is parsed', async () => {
     const tenant = await service.tenant('free');
     const reader = new ApiClient(service.url, await keyOf(tenant, 'read'));
     await untilTimeIsLeft();

@@ -92,7 +92,7 @@ describe('a keyword’s quote', () => {
     ]);
   });
 
-  it('counts only the time in which the keyword ran, each part at its own interval', async () => {
+  it('counts only the time in which the keyword ran, with the interval at that time', async () => {
     const keyword = await made({ refresh_interval_seconds: 3600 });
     await moveBack(keyword, 1);
     // The keyword has run for a day. Now it is paused; afterwards it runs twice as often.

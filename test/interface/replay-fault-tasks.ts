@@ -13,7 +13,7 @@ export function replayFaultTasks(scene: ReplaysScene): void {
   const { replay, requestsOf, idsOn, url, waiting } = scene;
 
   describe('a replay', () => {
-    it('retries failed deliveries, and continues with the other deliveries [replays.retried]', async () => {
+    it('repeats failed deliveries, and continues with the other deliveries meanwhile [replays.retried]', async () => {
       const keyword = await scene.setup.keyword(null);
       await scene.setup.events(keyword, 4);
       scene.setup.receiver.answers.set('/shaky', { status: 500 });
@@ -50,7 +50,7 @@ export function replayFaultTasks(scene: ReplaysScene): void {
       expect([again.status, again.body.code]).toEqual([409, 'CONFLICT']);
     });
 
-    it('delays neither live deliveries nor other replays if its receiver hangs', async () => {
+    it('does not delay live deliveries or other replays if its receiver hangs', async () => {
       const keyword = await scene.setup.keyword(null);
       const beside = await scene.setup.keyword('/beside');
       await scene.setup.events(keyword, 3);
@@ -172,7 +172,7 @@ export function replayFaultTasks(scene: ReplaysScene): void {
       expect(idsOn('/gap', id)).toEqual(events.filter((_, n) => n !== 2).map((event) => event.id));
     });
 
-    it('runs with at most four other replays of its account, and sends each event once although several replicas run', async () => {
+    it('is refused while five others run, and sends each event once although several replicas run', async () => {
       const keyword = await scene.setup.keyword(null);
       const events = await scene.setup.events(keyword, 20);
       const joined = await startServicesWithoutSources(scene.setup.service.stores);

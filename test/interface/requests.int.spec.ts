@@ -176,12 +176,12 @@ describe('the limits of a request', () => {
     ]);
   });
 
-  it('a body with another content type than JSON returns 415 [requests.json-only]', async () => {
+  it('a body whose content type is not JSON returns 415 [requests.json-only]', async () => {
     const answer = await send('POST', '/v1/keywords', { ...key(), 'content-type': 'text/csv' }, 'a,b');
     expect([answer.status, answer.body]).toMatchObject([415, { code: 'VALIDATION' }]);
   });
 
-  it('a property __proto__ is kept in `filters`, and is unknown at the top of the body [requests.user-data]', async () => {
+  it('a key __proto__ is kept in `filters`, but is an unknown key at the top of the body [requests.user-data]', async () => {
     const filters = '{"__proto__":{"a_b":1},"constructor":{"prototype":2}}';
     const made = await send(
       'POST',

@@ -104,7 +104,7 @@ describe('every route of the description', () => {
   );
 
   it.each(['viewer', 'editor', 'owner'])(
-    'is refused to an API key with the rights of the role %s if it is refused to this role or needs a session [requests.forbidden]',
+    'is refused to an API key with the role %s if it is refused to this role or needs a session [requests.forbidden]',
     async (role) => {
       const wrong: string[] = [];
       for (const operation of guarded) {
@@ -129,7 +129,7 @@ describe('every route of the description', () => {
 });
 
 describe('a new role', () => {
-  it('applies immediately to the sessions of the member, and to the keys of the member at a gateway that has not read them yet', async () => {
+  it('applies immediately to the sessions of the member, and to keys that a gateway has not read yet', async () => {
     const owner = browsers['owner'] as Browser;
     const eve = await joined(owner, 'eve@example.org', 'editor');
     const { apiKey } = (await eve.post('/v1/keys', { name: 'k' })).body;
@@ -156,7 +156,7 @@ describe('a new role', () => {
 });
 
 describe('a removal', () => {
-  it('refuses a request that the member began before, and whose body ends more than a second later', async () => {
+  it('stops a request of the member whose body ends more than a second after the removal', async () => {
     const owner = browsers['owner'] as Browser;
     const mallory = await joined(owner, 'mallory@example.org', 'owner');
     const id = await memberIdOf(mallory);
@@ -183,7 +183,7 @@ describe('a removal', () => {
     expect(open.map(({ email }) => email)).not.toContain('mallory2@example.org');
   });
 
-  it('revokes the invitations of the member, so that the member cannot join again with another address', async () => {
+  it('revokes the invitations of the member, so that the member cannot return with another address', async () => {
     const owner = browsers['owner'] as Browser;
     const mallory = await joined(owner, 'mallory3@example.org', 'owner');
     const { body } = await mallory.post('/v1/invitations', { email: 'mallory4@example.org', role: 'owner' });

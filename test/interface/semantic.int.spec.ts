@@ -71,7 +71,7 @@ describe('mode=semantic', () => {
     expect((await ask(tenant, 'one more question')).status).toBe(200);
   });
 
-  it('charges each different question once, and scores a mention by the nearest question [credits.semantic]', async () => {
+  it('charges each different `q` once, and scores a mention by the nearest of them [credits.semantic]', async () => {
     const answer = await tenant.api.get(
       '/v1/mentions?mode=semantic&q=bread+and+cakes&q=storm+and+water&q=bread+and+cakes',
     );
@@ -161,7 +161,7 @@ describe('mode=semantic', () => {
     );
   });
 
-  it('ranks all mentions that pass a filter, also if none of the nearest mentions passes it', async () => {
+  it('finds mentions that pass a filter, even if none of the nearest mentions passes the filter', async () => {
     const { accountId } = tenant;
     const near = await selectRows<MentionVectorRow>(
       scene.service.clickhouse,
@@ -196,7 +196,7 @@ describe('the charge of a semantic question', () => {
     ]);
   });
 
-  it('is not made if the credits are missing: the answer is 402, and no work is done', async () => {
+  it('is not made if the credits are missing, and the answer is 402 before any work', async () => {
     const tenant = await scene.service.tenant('free');
     const database = await openDatabase(scene.service.stores.databaseUrl, 'spec', 1);
     await database.query('UPDATE credit_balances SET balance = 1 WHERE account_id = $1', [tenant.accountId]);

@@ -39,7 +39,7 @@ const WINDOW = 'since=2026-03-04T09:30:00Z&until=2026-03-04T12:00:00Z';
 const series = async (query: string) => (await ada.api.get(`/v1/mentions/series?${query}`)).body;
 
 describe('GET /v1/mentions/series', () => {
-  it('counts mentions by hour, and returns hours without mentions too', async () => {
+  it('counts mentions by hour, including hours without mentions', async () => {
     const { data, bucket, since, until } = await series(`bucket=hour&${WINDOW}`);
     expect(data).toEqual([
       { at: at('04T09:00:00.000'), group: null, count: 0 },
@@ -87,7 +87,7 @@ describe('GET /v1/mentions/series', () => {
     expect(body.data.map(({ count }: { count: number }) => count)).toEqual([0, 0, 0]);
   });
 
-  it('refuses more hours than an answer can have, and unknown values', async () => {
+  it('refuses unknown values, and a period with more hours than an answer can have', async () => {
     const wide = await ada.api.get('/v1/mentions/series?bucket=hour&since=2020-01-01T00:00:00Z');
     expect([wide.status, wide.body.details[0].path]).toEqual([400, 'since']);
     const wrong = await ada.api.get('/v1/mentions/series?bucket=week&group=colour');
@@ -213,7 +213,7 @@ describe('GET /v1/mentions/export', () => {
 });
 
 describe('the events of a keyword and the activity of a watch', () => {
-  it('can be read page by page under their own paths, but not by another account', async () => {
+  it('are returned page by page under their own paths, but not to another account', async () => {
     const { body: keyword } = await ada.api.post('/v1/keywords', keywordBody());
     const watchId = keyword.watches[0].id;
     const event = (watch_id: string, id: string, second: number) => ({

@@ -90,7 +90,7 @@ describe('a session', () => {
       expect((await rename({ 'x-csrf-token': token })).status).toBe(403);
   });
 
-  it('can read without x-csrf-token, but not with that of another session, except the session itself [sessions.csrf]', async () => {
+  it('can read without x-csrf-token, but not with the token of another session [sessions.csrf]', async () => {
     const [ada, other] = [await signIn(), await signIn()];
     const statusOf = async (path: string, token: string) =>
       (await ada.get(path, { 'x-csrf-token': token })).status;

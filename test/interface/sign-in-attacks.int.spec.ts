@@ -21,7 +21,7 @@ async function hashed(): Promise<number> {
 
 describe('the limit of failed sign-ins', () => {
   it.each([EMAIL, 'nobody@example.org'])(
-    'refuses %s after 10 failures, at all gateways, until the window is over [sessions.throttle]',
+    'refuses %s at all gateways after 10 failures in 15 minutes [sessions.throttle]',
     async (email) => {
       // All attempts run at the same time, because an attempt counts when it begins.
       const answers = await Promise.all(
@@ -50,7 +50,7 @@ describe('the limit of failed sign-ins', () => {
     expect((await signIn(from('2001:db8:0:1::1'), EMAIL, PASSWORD)).status).toBe(200);
   });
 
-  it('lets a person use a new session even if others of the network have sent too many invalid keys', async () => {
+  it('lets a person sign in even if others of the network have sent too many invalid keys', async () => {
     const address = '192.0.2.200';
     const headers = { 'x-forwarded-for': address, 'x-api-key': newApiKey() };
     for (let status = 0; status !== 429;) {
@@ -69,7 +69,7 @@ describe('the limit of failed sign-ins', () => {
     for (let n = 0; n < 12; n += 1) expect((await signIn(browser(), EMAIL, PASSWORD)).status).toBe(200);
   });
 
-  it('applies in an open session too, where a change of the password needs the present password', async () => {
+  it('also applies to the present password that a member enters to change the password', async () => {
     const lim = await joined(scene.owner, 'lim@example.org', 'viewer');
     const change = () =>
       lim.post('/v1/auth/password', { current_password: 'wrong', new_password: 'other words in a row' });
@@ -86,7 +86,7 @@ describe('the limit of failed sign-ins', () => {
 });
 
 describe('a known and an unknown address', () => {
-  it('get the same answer to a sign-in, after the same work [sessions.enumeration]', async () => {
+  it('get the same answer to a failed sign-in, after the same work [sessions.enumeration]', async () => {
     const seen = [];
     for (const email of [EMAIL, 'nobody@example.org']) {
       const before = await hashed();
@@ -121,7 +121,7 @@ describe('a known and an unknown address', () => {
 });
 
 describe('a session that a stranger has put into the browser', () => {
-  it('does not become the session of the person who signs in [sessions.rotation]', async () => {
+  it('does not become the session of the person who signs in there [sessions.rotation]', async () => {
     await joined(scene.owner, 'mallory@example.org', 'viewer');
     const mallory = await signedIn(scene.service, 'mallory@example.org');
     const victim = browser();
@@ -148,7 +148,7 @@ describe('a page of another site', () => {
   ];
 
   it.each(strange)(
-    'cannot write with the session of its visitor, nor sign the visitor in: %j [sessions.csrf]',
+    'cannot write with the session of its visitor, or sign the visitor in: %j [sessions.csrf]',
     async (headers) => {
       const ada = await signedIn(scene.service, EMAIL);
       expect((await ada.call('PATCH', '/v1/account', { name: 'x' }, headers)).status).toBe(403);

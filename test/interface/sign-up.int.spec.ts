@@ -39,7 +39,7 @@ describe('an open installation', () => {
     await firstOwner(service.url);
   });
 
-  it('returns 202 for any address, and sends its owner a mail: a link to continue, or that there is an account already [sessions.sign-up]', async () => {
+  it('returns 202 for any address, and only the mail says whether there is an account already [sessions.sign-up]', async () => {
     const [unknown, taken] = [
       await signUp({ email: 'new@example.org', password: PASSWORD }),
       await signUp({ email: 'ada@example.org', password: PASSWORD }),

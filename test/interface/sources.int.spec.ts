@@ -73,7 +73,7 @@ describe('the sources of an installation', () => {
     expect((await sourcesFor('free')).get('ai_answers')?.intervalFloorSeconds).toBe(86_400);
   });
 
-  it('are unhealthy, with the reason, while a lane with their searches is unhealthy, and healthy again afterwards', async () => {
+  it('are unhealthy, with the reason, only while a lane with their searches is unhealthy', async () => {
     await database.query(
       `INSERT INTO lanes (lane, source, trouble, last_success_at) VALUES
          ('x:0', 'x', '', '2026-03-04T12:00:00Z'), ('x:1', 'x', 'x answered 503', '2026-03-04T11:00:00Z')
@@ -145,7 +145,7 @@ describe('a search that a source cannot serve', () => {
     [{ color_ids: '1,two' }, 400],
     [{ status_ids: [1.5] }, 400],
   ])(
-    'returns 400 with the name of the filter if its value is wrong, and otherwise 201: %j [errors.vinted-filters]',
+    'returns 400 with the name of a filter whose value is wrong, and otherwise 201: %j [errors.vinted-filters]',
     async (filters, status) => {
       const { api } = await service.tenant();
       const criteria = { query: 'lamp', filters };

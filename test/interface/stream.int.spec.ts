@@ -130,7 +130,7 @@ describe('GET /v1/stream', () => {
     stream.close();
   });
 
-  it('sends mentions in the order of their events, and waits for a mention that cannot be read yet', async () => {
+  it('sends mentions in the order of their events, even if a later mention is stored first', async () => {
     const stream = await listen(ada);
     await stream.place();
     const first = await append(ada);
@@ -176,7 +176,7 @@ describe('GET /v1/stream', () => {
     after.close();
   });
 
-  it('skips events that are not mentions, and mentions that the sink has processed without storing them', async () => {
+  it('skips events that are not mentions, and mentions that the sink has not stored because of a purge', async () => {
     const stream = await listen(ada);
     await stream.place();
     await append(ada, {}, false);
@@ -190,7 +190,7 @@ describe('GET /v1/stream', () => {
     await sink.stop();
   });
 
-  it('sends a mention that was published before the stream began but is written later, whether or not a list was read before [stream.resume]', async () => {
+  it('sends a mention that was published before the stream began, but is stored later [stream.resume]', async () => {
     const sink = await startSink();
     await sink.passAll();
     const late = await append(ada);
@@ -207,7 +207,7 @@ describe('GET /v1/stream', () => {
     await sink.stop();
   });
 
-  it('begins with new mentions while the sink reads everything again after a rebuild', async () => {
+  it('begins with new mentions even while the sink stores old mentions again after a rebuild', async () => {
     await written(ada);
     const sink = await startSink();
     const stream = await listen(ada);
@@ -237,7 +237,7 @@ describe('GET /v1/stream', () => {
     await sink.stop();
   });
 
-  it('sends 450 missed mentions once each', async () => {
+  it('sends each of 450 missed mentions once', async () => {
     const before = await listen(ada);
     const place = await before.place();
     before.close();
@@ -271,7 +271,7 @@ describe('GET /v1/stream', () => {
     expect(JSON.stringify(answer.body)).toContain('limit');
   });
 
-  it('answers a HEAD without a stream, so that the connection is free', async () => {
+  it('answers a HEAD request without a stream, so that the connection can be used again', async () => {
     const dan = await service.tenant();
     const connection = new Pool(service.url, { connections: 1 });
     for (let n = 0; n < 2; n += 1) {
@@ -283,7 +283,7 @@ describe('GET /v1/stream', () => {
     await connection.close();
   });
 
-  it('returns 429 for more than 50 streams of one account, and accepts a new stream after another stream has ended', async () => {
+  it('returns 429 for more than 50 streams of one account, until another stream has ended', async () => {
     const carol = await service.tenant();
     const streams = await Promise.all(Array.from({ length: 50 }, () => listen(carol)));
     const tooMany = await carol.api.get('/v1/stream');

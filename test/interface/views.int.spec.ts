@@ -27,7 +27,7 @@ describe('saved views', () => {
     expect(await names()).toEqual(['alpha']);
   });
 
-  it('are refused without a name, with a long query, and if the account has 200 views already', async () => {
+  it('are refused if the name is missing, the query is too long, or the account has 200 views', async () => {
     const { api } = await service.tenant();
     const wrong = await api.post('/v1/views', { name: ' ', query: 'x'.repeat(2001) });
     expect([wrong.status, wrong.body.details.map(({ path }: { path: string }) => path)]).toEqual([

@@ -56,7 +56,7 @@ describe('watches', () => {
     expect((await ada.api.get(path)).status).toBe(404);
   });
 
-  it('are refused with 409 while an active watch has the same search, and accepted after that watch was paused [keywords.same-watch, errors.conflict]', async () => {
+  it('are refused with 409 while an active watch has the same search [keywords.same-watch, errors.conflict]', async () => {
     const first = (await ada.api.post('/v1/hackernews/watches', body('twin'))).body;
     const refused = await ada.api.post('/v1/hackernews/watches', body(' twin '));
     expect([refused.status, refused.body.code]).toEqual([409, 'DUPLICATE_SEARCH']);
@@ -66,7 +66,7 @@ describe('watches', () => {
   });
 
   it.each(['is_active', 'isActive'])(
-    'are refused with the path %s if a change would run the same search twice, and with the path criteria if a new watch would',
+    'are refused, with the path %s of the change, if a resumed watch would run the same search twice',
     async (key) => {
       const path = `/v1/hackernews/watches/${(await ada.api.post('/v1/hackernews/watches', body(key))).body.id}`;
       await ada.api.patch(path, { [key]: false });
@@ -81,7 +81,7 @@ describe('watches', () => {
   );
 
   it.each(['refresh_interval_seconds', 'refreshIntervalSeconds'])(
-    'are refused with the path %s, as in the body, if their interval is too short for the plan',
+    'are refused, with the path %s as in the body, if their interval is too short for the plan',
     async (key) => {
       const { api } = await service.tenant('free');
       const made = await api.post('/v1/hackernews/watches', { criteria: { query: 'a' }, [key]: 3600 });
@@ -96,7 +96,7 @@ describe('watches', () => {
     },
   );
 
-  it('can change only together with their keyword, if they have one', async () => {
+  it('can change only together with their keyword if they belong to a keyword', async () => {
     const { watches } = (await ada.api.post('/v1/keywords', keywordBody())).body;
     const path = `/v1/hackernews/watches/${watches[0].id}`;
     expect((await ada.api.get(path)).status).toBe(200);

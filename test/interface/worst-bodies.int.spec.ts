@@ -56,7 +56,7 @@ it('the limit of 50 faults applies even to the refusal of an estimate', async ()
   expect(body.refusal.message).toMatch(/\(1 of \d{4} faults; details has the first 50\)$/);
 });
 
-it('a body with a list that is too long is refused, and its Idempotency-Key can be used again', async () => {
+it('the Idempotency-Key of a body that was refused for a list that is too long can be used again', async () => {
   const post = async (body: string) => {
     const answer = await request(`${service.url}/v1/keywords/estimate`, {
       method: 'POST',
