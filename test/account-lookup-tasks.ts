@@ -40,7 +40,7 @@ export function accountLookupTasks(
     );
 
     it(
-      'returns its profile, but neither tweets nor followers, if it is protected',
+      'returns only its profile, without tweets and followers, if it is protected',
       async () => {
         const profile = await got('/v1/x/users/protected_ann');
         expect([profile.status, profile.body.data.protected]).toEqual([200, true]);
@@ -60,7 +60,7 @@ export function accountLookupTasks(
       ['/v1/x/users/suspended_bob/following', 'following', 'USER_SUSPENDED'],
       ['/v1/x/users/missing_cid/tweets', 'userTweets', 'USER_NOT_FOUND'],
     ])(
-      'returns 404, and the lookup is charged, if the account does not exist or is suspended: %s [errors.users, errors.users-charged]',
+      'returns 404, but costs credits, if it does not exist or is suspended: %s [errors.users, errors.users-charged]',
       async (path, operation, code) => {
         const answer = await got(path);
         expect([answer.status, answer.body.code]).toEqual([404, code]);
@@ -94,7 +94,7 @@ export function accountLookupTasks(
     );
 
     it(
-      'returns 400, without a request to x, for a forged cursor, a cursor of another list and an unknown parameter',
+      'returns 400 for a wrong cursor or an unknown parameter, without a request to x',
       async () => {
         const { nextCursor } = (await got('/v1/x/users/dora/followers')).body;
         const before = requestsTo('x');

@@ -61,7 +61,7 @@ const BY_MODEL = { labels: [{ mentionId: 'a', class: 'shipping', confidence: 0.9
 
 describe('a fault of the language model in an analysis', () => {
   it.each(['429', '500', '503', 'truncated', 'html', 'empty', 'shape', 'hang', 'slow'] as const)(
-    'of the kind `%s` is retried, and the mention has a result',
+    'causes a second request, which gives a result, if it is `%s`',
     async (kind) => {
       expect(await run('agent', [kind, 1])).toEqual(ANSWERED);
       expect(await run('classify', [kind, 1])).toEqual(BY_MODEL);
@@ -71,7 +71,7 @@ describe('a fault of the language model in an analysis', () => {
   );
 
   it.each(['invalid_json', 'schema_violation', 'cut_off'] as const)(
-    'of the kind `%s` is repaired if it occurs once; if it occurs twice, the agent returns an error, and class, group and summary are computed locally [analyses.errors]',
+    'is repaired if it occurs once, and otherwise gives local results or an error of the agent (`%s`) [analyses.errors]',
     async (kind) => {
       expect(await run('agent', [kind, 1])).toEqual(ANSWERED);
       expect(await run('agent', [kind, 2])).toEqual({
@@ -94,7 +94,7 @@ describe('a fault of the language model in an analysis', () => {
   it.each([
     ['declined', 'INVALID_ANSWER'],
     ['403', 'UNAVAILABLE'],
-  ] as const)('of the kind `%s` is not retried, and the agent returns %s', async (kind, code) => {
+  ] as const)('causes no second request if it is `%s`, and the agent returns %s', async (kind, code) => {
     expect(await run('agent', [kind, 1])).toEqual({ outputs: [], errors: [{ mentionId: 'a', code }] });
     expect(await run('classify', [kind, 1])).toMatchObject({ labels: [{ class: 'billing' }], errors: [] });
   });

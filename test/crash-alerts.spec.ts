@@ -88,7 +88,7 @@ const KILL_POINTS = [
   'digests-after-append-before-turn:1',
 ];
 
-it('kill -9 of analysis at two points of an alert and at one point of a digest loses no mention, and repeats no alert and no digest [alerts.once, digests.exactly-once]', async () => {
+it('kill -9 of analysis during an alert or a digest loses no mention, and repeats no alert and no digest [alerts.once, digests.exactly-once]', async () => {
   const keywords: KeywordScene[] = [];
   for (const failpoint of KILL_POINTS) {
     const keyword = await keywordWithRule({ database, store }, await openAccount());
@@ -121,7 +121,7 @@ it('kill -9 of analysis at two points of an alert and at one point of a digest l
   }
 }, 90_000);
 
-it('kill -9 of keywords and of delivery at three points loses no data, and creates no second alert and no second digest [alerts.once, digests.exactly-once]', async () => {
+it('kill -9 of keywords or delivery at three points loses no data, and creates no second alert or digest [alerts.once, digests.exactly-once]', async () => {
   analysis ??= await start('analysis');
   const accountId = await openAccount();
   const channelId = newId();
@@ -180,7 +180,7 @@ it('kill -9 of keywords and of delivery at three points loses no data, and creat
   expect(await unanswered).toBeInstanceOf(Refusal);
 }, 90_000);
 
-it('a digest that was sent but not recorded before a kill -9 of delivery is sent again unchanged, with the same id, as a webhook and as a mail [digests.exactly-once]', async () => {
+it('a digest that was sent but not recorded before a kill -9 of delivery is sent again unchanged, with the same id [digests.exactly-once]', async () => {
   analysis ??= await start('analysis');
   await Promise.all(programs.filter(({ name }) => name === 'delivery').map((one) => one.stop('SIGKILL')));
   const sent = {

@@ -2,7 +2,7 @@ import { ApiClient, startProgram, until, type Program } from '#testing';
 import { burst, expectNothingLost, watchBrand } from './burst.js';
 import { setStage, openCustomer, type Stage } from './scenario.js';
 
-describe('kill -9 of the whole process during a burst', () => {
+describe('kill -9 of the process that runs all services during a burst', () => {
   let stage: Stage;
   let program: Program;
 

@@ -31,7 +31,7 @@ const BURSTS: { title: string; killPoints: [service: ServiceName, failpoint: str
   },
 ];
 
-describe('a burst loses no data after kill -9 of', () => {
+describe('a burst loses no data after kill -9 of these services:', () => {
   let stage: Stage;
   let programs: Map<string, Program>;
   let customer: Customer;
@@ -92,7 +92,7 @@ describe('a burst loses no data after kill -9 of', () => {
     await expectNothingLost(stage, customer, brand);
   }, 120_000);
 
-  it('keywords after the append and before the change of its tables: the new keyword exists', async () => {
+  it('keywords between the append and the change of its tables: the new keyword exists', async () => {
     stage.simulator.world.publish('hackernews', { kind: 'comment', text: 'The Ghost Ship sails' });
     await programs.get('keywords')?.stop();
     const doomed = beginProgram(

@@ -99,7 +99,7 @@ it('credits grant adds the credits once if the disk of Postgres is full after th
   expect(out).toMatch(/\n2 movements, 0 of them charges; balance \d+\nEverything agrees\.\n$/);
 });
 
-it('an audit that finds a fault has exit code 1', async () => {
+it('an audit that finds a fault exits with code 1', async () => {
   const accountId = await account('growth');
   const database = await openDatabase(stores.databaseUrl, 'spec', 2);
   await database.query('UPDATE credit_balances SET balance = 1 WHERE account_id = $1', [accountId]);

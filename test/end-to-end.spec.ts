@@ -157,7 +157,7 @@ describe.each([
     expect(replayable.body.data).toHaveLength(1);
   }, 240_000);
 
-  it('reports and does not charge a check that the source answers with 429, and sends requests again after Retry-After', async () => {
+  it('charges nothing for a check that the source answers with 429, and continues after Retry-After', async () => {
     const { simulator } = stage;
     const { api } = await openCustomer(stage, programs[0]?.url ?? '');
     const keyword = await watchKeyword(api, {

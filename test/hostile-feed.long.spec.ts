@@ -118,7 +118,7 @@ async function watchFeeds({ api }: Customer): Promise<string> {
   return id;
 }
 
-it('a hostile feed delays the deliveries of other accounts by at most 2 s, and only its permitted part is kept', async () => {
+it('a hostile feed delays the deliveries of other accounts by at most 2 s, and is read only up to the limits', async () => {
   const [victim, attacker] = [await openCustomer(stage, program.url), await openCustomer(stage, program.url)];
   await watchKeyword(victim.api, {
     name: 'Lantern',

@@ -33,7 +33,7 @@ const deliveredTo = (hook: string) =>
     .map(({ body }) => JSON.parse(body) as { id: string; type: string; data: { reason: string } });
 
 describe('a keyword that is paused and resumed', () => {
-  it('sends both events to its webhook, in the same envelope as other events, if it subscribes to them [states.pause-events, keywords.pause-told, states.attempt-recorded, alerts.activity]', async () => {
+  it('sends both events to its webhook, in the usual envelope, if it subscribes to them [states.pause-events, keywords.pause-told, states.attempt-recorded, alerts.activity]', async () => {
     const events = { webhookEvents: ['keyword.paused', 'keyword.resumed'] };
     const keyword = await watchKeyword(customer.api, keywordBody('vocal', events));
     const silent = await watchKeyword(customer.api, keywordBody('silent'));
@@ -86,7 +86,7 @@ describe('a keyword that is paused and resumed', () => {
 });
 
 describe('a search that starts over', () => {
-  it('records existing items without events, and reports later items [states.started-over-silently, keywords.baseline, states.check-recorded]', async () => {
+  it('sends events only about items that appear after its first check [states.started-over-silently, keywords.baseline, states.check-recorded]', async () => {
     const { world } = stage.simulator;
     world.publish('hackernews', { kind: 'comment', text: 'The teal walrus of old' });
     const keyword = await watchKeyword(customer.api, keywordBody('ochre'));
@@ -119,7 +119,7 @@ describe('a search that starts over', () => {
 describe('the channels of the demo', () => {
   const SERVICES = ['slack', 'discord', 'teams', 'telegram', 'smtp'];
 
-  it('get a message about a complaint on every service, and the spike alert if many people write at the same time [alerts.actions, channels.formats]', async () => {
+  it('get a message about a complaint on every service, and a spike alert about many posts at once [alerts.actions, channels.formats]', async () => {
     const { simulator, stores } = stage;
     const { apiKey, signingSecret } = await openAccount(stores.natsUrl);
     simulator.receiver.addSecret('*', signingSecret);

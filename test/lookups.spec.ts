@@ -229,7 +229,7 @@ describe('a lookup that fails', () => {
     ['reddit', '503', '/v1/reddit/users/ada_byron/moderated', 'UNAVAILABLE'],
   ];
   it.each(faults)(
-    'returns 503 and costs nothing if the upstream has this fault: %s, %s [errors.upstream]',
+    'returns 503 and costs nothing if the upstream has a fault: %s, %s [errors.upstream]',
     async (source, kind, path, code) => {
       stage.simulator.faults.add({ source, kind, times: 1 });
       const answer = await got(path);

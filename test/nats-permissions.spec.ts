@@ -156,7 +156,7 @@ describe('services with the permissions of deploy/nats/users.conf', () => {
   });
 });
 
-describe('without running services', () => {
+describe('the permissions of a service', () => {
   beforeAll(() => Promise.all(programs.splice(0).map((program) => program.stop())));
 
   it.each([
@@ -174,7 +174,7 @@ describe('without running services', () => {
     ['delivery', 'CHANNELS'],
     ['delivery', 'REPLAYS'],
   ] as const)(
-    '%s can read many messages of one subject of %s, and leaves no consumer there',
+    'allow %s to read a subject of %s, and to delete the consumer that it needs for this',
     async (user, stream) => {
       const [cli, bus] = await Promise.all(
         (['cli', user] as const).map((one) => connectBus(urlOf(one), one, createLogger('spec', 'silent'))),

@@ -9,7 +9,7 @@ export interface Outcome {
   mentions: string[];
   /** Texts of the deliveries, one for each id. */
   deliveries: string[];
-  /** Credits of the account `ada` by operation: its cost does not depend on the speed of the machine. */
+  /** Credits that the account `ada` has used, by operation. They do not depend on the speed of the machine. */
   charged: Record<string, number>;
   estimates: Json[];
   keywords: Json[];
@@ -18,7 +18,7 @@ export interface Outcome {
 }
 
 /**
- * An interval so long that the scene has no second tick: its cost does not depend on the speed of the
+ * An interval so long that the scene has no second tick, so that the cost does not depend on the speed of the
  * machine.
  */
 const MONTH = 30 * 24 * 3600;

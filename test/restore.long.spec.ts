@@ -72,7 +72,7 @@ async function state() {
 describe('an installation', () => {
   let before: Awaited<ReturnType<typeof state>>;
 
-  it('passes every check of `doctor` before the first loss', async () => {
+  it('passes every check of `doctor` if nothing is lost', async () => {
     earshot = await startProgram('earshot', env);
     const [opened] = (await cli('accounts', 'create', '--email', 'ada@example.org', '--plan', 'growth'))
       .lines;
@@ -166,7 +166,7 @@ describe('an installation', () => {
     expect(output).toContain("Put NATS' directory (DATA_DIR/nats) back from a backup");
   }, 60_000);
 
-  it('refuses an older backup of NATS with a newer Postgres, and continues from that backup with an empty Postgres', async () => {
+  it('refuses an older backup of NATS with a newer Postgres, but accepts it with an empty Postgres', async () => {
     rmSync(join(dataDir, 'nats'), { recursive: true });
     cpSync(join(backup, 'nats'), join(dataDir, 'nats'), { recursive: true });
     expect(await refusedStart()).toContain('NATS has lost messages that Postgres has applied: ');

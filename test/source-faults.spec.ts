@@ -114,7 +114,7 @@ const FAULT_CASES: FaultCase[] = [
 
 describe.each(SIMULATED_SOURCES)('the source %s', (source) => {
   it.each(FAULT_CASES)(
-    'has a failed check with the reason and without costs after the fault $kind',
+    'makes a check fail with the reason, free of charge, after the fault $kind',
     async ({ kind, failure }) => {
       client.simulator.faults.add({
         source,
@@ -136,7 +136,7 @@ describe.each(SIMULATED_SOURCES)('the source %s', (source) => {
     },
   );
 
-  it('gets no request before Retry-After has passed, and continues afterwards', async () => {
+  it('gets the next request only after the time of Retry-After', async () => {
     const lane = laneOf(source);
     client.simulator.faults.add({ source, kind: '429', times: 1, retryAfterSeconds: 300 });
     const first = await readOn(lane);

@@ -71,7 +71,7 @@ function deliveries(source: SourceId, count = 1): Promise<Envelope[]> {
 
 describe('a post', () => {
   it.each(SIMULATED_SOURCES)(
-    'on %s becomes a mention and a verified webhook',
+    'becomes a mention and a verified webhook on the source %s',
     async (source) => {
       const brand = 'Zephyr Kettle';
       // The simulator serves this feed only after an article was published to it.
@@ -158,7 +158,7 @@ describe('observations over time', () => {
     expect(prices).toContain(15.5);
   }, 120_000);
 
-  it('store the answer of an engine, which can be analysed for another brand later', async () => {
+  it('store the answer of an engine, which can later be read for another brand', async () => {
     const keyword = await watchOn('ai_answers', 'Best kettles');
     const { body } = await until('an answer is stored', async () => {
       const answer = await customer.api.get(`/v1/keywords/${keyword.id}/answers?brand=Zephyr%20Kettle`);

@@ -83,7 +83,7 @@ describe('the tables of Postgres', () => {
     ).toEqual([]);
   });
 
-  it('each occur in the code of their owner', () => {
+  it('are each used in the code of their owner', () => {
     const written = Object.entries(TABLES).flatMap(([owner, tables]) => {
       const text = sources()
         .filter((path) => path.startsWith(`${owner}/`))
@@ -94,7 +94,7 @@ describe('the tables of Postgres', () => {
     expect(written).toEqual([]);
   });
 
-  it('are protected by a check that finds a statement on the table of another folder', () => {
+  it('are protected by a check that finds a statement that writes the table of another folder', () => {
     expect(writesToForeignTables('apps/gateway/x.ts', 'await sql(`UPDATE keywords SET name = 1`)')).toEqual([
       'apps/gateway/x.ts: UPDATE keywords',
     ]);

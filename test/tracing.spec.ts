@@ -121,7 +121,7 @@ describe('one trace', () => {
     ]);
   }, 60_000);
 
-  it('leads from a later tick through the read of the upstream to the webhook', async () => {
+  it('begins with a later read of the upstream, and leads to the webhook', async () => {
     await watchKeyword(customer.api, keyword('teapot'));
     publish('teapot');
     await delivered('teapot');

@@ -80,7 +80,7 @@ describe('an event that waits for the language model', () => {
     expect(stage.requests).toBeLessThan(6);
   });
 
-  it('gets the bucket label of an earlier event of its keyword if the model only spells the label differently', async () => {
+  it('gets the bucket of an earlier event if the model only spells the label differently', async () => {
     const labels = [];
     const keywordId = newId();
     // Earshot stores labels only for keywords that exist.
@@ -100,7 +100,7 @@ describe('an event that waits for the language model', () => {
     expect(labels).toEqual(['iPhone 15 pro', 'iPhone 15 pro']);
   });
 
-  it('releases its reservation if it finally costs nothing', async () => {
+  it('releases its reserved credits if it costs nothing in the end', async () => {
     const scene = stage.scene();
     const { accountId } = scene;
     await fundAccount(stage.database, accountId, 10);
@@ -115,7 +115,7 @@ describe('an event that waits for the language model', () => {
     );
   });
 
-  it('is answered once, even if a second replica answers after it has lost its claim, and even if the question is stored again [readings.agent-once]', async () => {
+  it('is answered once, even if another replica answers late or the question is stored twice [readings.agent-once]', async () => {
     const scene = stage.scene();
     // The model answers slowly, so that the second replica can load the question before it is answered.
     stage.addFault('slow', 1, { delayMs: 300 });
@@ -163,7 +163,7 @@ describe('an event that waits for the language model', () => {
     ]);
   });
 
-  it('is not published if its keyword is purged while the model is being asked, and its question and the position of this question are deleted', async () => {
+  it('is not published if its keyword is purged while the model is being asked', async () => {
     const scene = stage.scene();
     stage.addFault('slow', 1, { delayMs: 500 });
     await scene.ask('product=Acme', STEP);
@@ -218,14 +218,14 @@ describe.each([
   };
 
   it.each(['invalid_json', 'schema_violation', 'cut_off'] as const)(
-    'of the kind `%s` is repaired if only the first answer has it, and is final if the second answer has it too [states.agent-step-late, readings.agent-valid]',
+    'of the kind `%s` causes one further request, and a second fault is final [states.agent-step-late, readings.agent-valid]',
     async (kind) => {
       expect(await eventAfter([kind, 1])).toMatchObject(answered);
       expect(await eventAfter([kind, 2])).toMatchObject(unanswered);
     },
   );
 
-  it.each(['declined', '403'] as const)('of the kind `%s` is final after one request', async (kind) => {
+  it.each(['declined', '403'] as const)('of the kind `%s` causes no further request', async (kind) => {
     expect(await eventAfter([kind, 1])).toMatchObject(unanswered);
     expect(stage.requests).toBe(1);
   });
@@ -241,7 +241,7 @@ describe.each([
 });
 
 describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
-  it('gives an agent step the status `timeout` if the model is being asked, and `failed` if the model cannot be asked [readings.agent-charged]', async () => {
+  it('gives an agent step the status `timeout` during a request, and `failed` if there was no request [readings.agent-charged]', async () => {
     stage.addFault('hang', 1);
     const hanging = stage.scene();
     await hanging.ask('product=Acme; sentiment=positive', { analysis: false, ...STEP }, 1500);
@@ -260,7 +260,7 @@ describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
     expect(await later.event()).toMatchObject({ ai: { status: 'completed' } });
   });
 
-  it('ends the wait of an event immediately if the server asks for a wait beyond it, even if the event came after the request', async () => {
+  it('ends the wait of an event immediately if the server asks for a longer wait', async () => {
     stage.addFault('429', 1, { retryAfterSeconds: 60 });
     const begun = Date.now();
     for (const text of ['the first', 'the second']) {
@@ -277,7 +277,7 @@ describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
     await stage.startAnalysis({ LLM_TIMEOUT_MS: '2000' });
   });
 
-  it('leaves sentiment and bucket as they were read locally, and the record of the sentiment states the reason', async () => {
+  it('leaves the local sentiment and bucket, and the reason is stored with the sentiment', async () => {
     stage.addFault('hang', 0);
     const scene = stage.scene();
     await scene.ask('x', { analysis: true, bucketPreset: 'product-model' }, 1500);
@@ -314,7 +314,7 @@ it('a model that was down is used again when it answers, even if no new event ha
   });
 });
 
-it('after another replica has recorded that the model works again, the model reads all new events', async () => {
+it('the model reads all new events after another replica has recorded that the model works again', async () => {
   stage.addFault('500', 0);
   // After five failures in a row, the model counts as down until its next success. It gets no request for five seconds.
   const down = Array.from({ length: 5 }, () => stage.scene());

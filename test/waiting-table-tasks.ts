@@ -40,7 +40,7 @@ export function waitingTableTasks(stage: () => WaitingStage): void {
         [accountId, watchId, count],
       );
 
-    it('gives each account and each watch its turn, even if one of them has a long queue', async () => {
+    it('gives each account and each watch a turn, even if another has a long queue', async () => {
       const [busy, second, other] = quiet as [Scene, Scene, Scene];
       const turns = new Turns(stage().database);
       const taken: ClaimedQuestion[] = [];
@@ -59,7 +59,7 @@ export function waitingTableTasks(stage: () => WaitingStage): void {
       expect(overdue.every(({ wasUnderWay }) => !wasUnderWay)).toBe(true);
     });
 
-    it('gives an overdue question to only one replica, but to another replica if the first replica has kept it too long', async () => {
+    it('gives an overdue question to another replica only if the first replica has kept it too long', async () => {
       const { database } = stage();
       const late = (which: string) =>
         database.query(`UPDATE waiting_readings SET deadline_at = now() - interval '3 seconds' ${which}`);
@@ -119,7 +119,7 @@ export function waitingTableTasks(stage: () => WaitingStage): void {
       expect(await rows()).toEqual(before);
     });
 
-    it('is not blocked by an event that cannot be finished: the other events of its portion are stored', async () => {
+    it('is not blocked by an event that cannot be finished: the events asked together with it are stored', async () => {
       const { database, store } = stage();
       const rules = new EventRules(new Similarities({ read: async () => [], close: async () => {} }));
       jest.spyOn(rules, 'run').mockRejectedValueOnce(new Error('no vectors'));

@@ -38,7 +38,7 @@ function missingIn(code: string): string[] {
   });
 }
 
-describe('“Where to look” in docs/architecture.md', () => {
+describe('the section “Where to look” in docs/architecture.md', () => {
   it('names only files and folders that exist', () => {
     const missing = rows().flatMap(([topic, code]) => missingIn(code).map((path) => `${topic}: ${path}`));
     expect(missing).toEqual([]);

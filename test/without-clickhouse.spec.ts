@@ -23,7 +23,7 @@ afterAll(async () => {
   await stage?.close();
 });
 
-it('services that start while ClickHouse is down send webhooks, and write the mentions when it is up', async () => {
+it('services that start while ClickHouse is down send webhooks, and store mentions when ClickHouse is up', async () => {
   const { simulator } = stage;
   const port = await freePort();
   const clickhouse = new URL(stage.stores.clickhouseUrl);
