@@ -119,7 +119,7 @@ describe('GET /v1/keywords/{id}/coverage', () => {
     });
   });
 
-  it('begins later than requested if there are too many checks, and an earlier `until` returns the rest [coverage.windows]', async () => {
+  it('begins later than requested if the status changes too often, and an earlier `until` returns the rest [coverage.windows]', async () => {
     const { accountId, api } = await service.tenant();
     const searches = ['flapping', 'failing', 'rare'].map((query) => ({
       overrides_enabled: true,
