@@ -17,7 +17,7 @@ interface StatusReply {
   status(code: number): unknown;
 }
 
-/** `/healthz`: the process runs. `/readyz`: it can reach its stores. `/metrics`: metrics for Prometheus. */
+/** `/healthz`: the process runs. `/readyz`: it can do its work. `/metrics`: metrics for Prometheus. */
 @Controller()
 export class HealthController {
   constructor(
@@ -32,8 +32,9 @@ export class HealthController {
   }
 
   /**
-   * Returns 503 while a store cannot be reached or does not answer in time; the body says of each store whether it
-   * answers.
+   * Returns 503 while NATS or Postgres cannot be reached or does not answer in time. If only ClickHouse does not answer,
+   * returns 200 with the status `degraded`: the requests that do not read mentions or activity still work, so a load
+   * balancer must not remove every gateway. The body says of each store whether it answers.
    */
   @Get('readyz')
   async ready(@Res({ passthrough: true }) reply: StatusReply) {
@@ -42,9 +43,10 @@ export class HealthController {
       answers(this.database.query('SELECT 1')),
       answers(this.clickhouse.ping().then(throwIfFailed)),
     ]);
-    const ready = nats && postgres && clickhouse;
-    reply.status(ready ? 200 : 503);
-    return { status: ready ? 'ready' : 'not ready', nats, postgres, clickhouse };
+    const works = nats && postgres;
+    reply.status(works ? 200 : 503);
+    const status = !works ? 'not ready' : clickhouse ? 'ready' : 'degraded';
+    return { status, nats, postgres, clickhouse };
   }
 
   @Get('metrics')
