@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { createLogger, loggedError, type Logger } from './index.js';
 
 it('the logger logs an error with its stack, and an expected error with only its type and message', () => {
@@ -58,4 +60,24 @@ it('the logger removes secrets from a logged object and from two levels of objec
   );
   expect(JSON.parse(lines.join(''))).toMatchObject({ id: 1, request: { id: 2, headers: { id: 3 } } });
   expect(lines.join('')).not.toContain('hidden');
+});
+
+it('a process continues and ends normally if its log cannot be written because the disk is full', () => {
+  const program = `
+    import { createLogger } from ${JSON.stringify(new URL('logger.js', import.meta.url))};
+    const log = createLogger('spec', 'info');
+    let lines = 0;
+    const timer = setInterval(() => {
+      log.info('a line');
+      if ((lines += 1) === 3) clearInterval(timer);
+    }, 1);
+    process.on('exit', () => console.log(lines));`;
+  const full = openSync('/dev/full', 'w');
+  const { status, signal, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', full],
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
+  closeSync(full);
+  expect({ status, signal, stdout }).toEqual({ status: 0, signal: null, stdout: '3\n' });
 });

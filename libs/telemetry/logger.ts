@@ -7,10 +7,17 @@ export type { Logger } from 'pino';
 /** The same expected error is logged at most once in this time, because a loop repeats it several times a second. */
 const REPEAT_MS = 30_000;
 const REMEMBERED_ERRORS = 1000;
+/** While the log cannot be written, at most this many characters wait. Further lines are lost. */
+const MAX_WAITING = 1024 * 1024;
+/** Writes to a full disk, or beyond a disk quota, fail with these codes. */
+const IS_FULL: readonly (string | undefined)[] = ['ENOSPC', 'EDQUOT'];
 /** Fields that are removed from log lines, down to the depth of `REDACTED`. */
 const SECRETS = ['apiKey', 'signingSecret', 'password', 'authorization', 'cookie', '["x-api-key"]'];
 /** The redaction needs a path for each depth. */
 const REDACTED = ['', '*', '*.*'].flatMap((parent) => SECRETS.map((name) => pathOf(parent, name)));
+
+/** Shared by all loggers of the process. */
+let standardError: DestinationStream | undefined;
 
 /**
  * Creates a structured logger (JSON lines on standard error) that adds the trace and request id of the running work. It
@@ -23,7 +30,7 @@ export function createLogger(
   service: string,
   level: string,
   isExpected: (error: unknown) => boolean = () => false,
-  destination: DestinationStream = pino.destination({ dest: 2, sync: false }),
+  destination: DestinationStream = (standardError ??= openStandardError()),
 ): Logger {
   const isRepeated = repeatsOf(isExpected);
   return pino(
@@ -47,6 +54,24 @@ export function createLogger(
     },
     destination,
   );
+}
+
+/**
+ * Writes to standard error. If standard error is a file on a full disk, the service continues: the stream keeps the lines
+ * that it could not write, and tries again with the next line.
+ */
+function openStandardError(): DestinationStream {
+  const stream = pino.destination({ dest: 2, sync: false, maxLength: MAX_WAITING });
+  let isFull = false;
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    isFull = IS_FULL.includes(error.code);
+    if (!isFull) throw error;
+  });
+  stream.on('write', () => (isFull = false));
+  // At the end of the process, pino would repeat the failing write for ever.
+  const drop = () => isFull && stream.destroy();
+  process.prependListener('beforeExit', drop).prependListener('exit', drop);
+  return stream;
 }
 
 /** Returns whether an expected error was logged with the same message a short time ago. */
