@@ -15,7 +15,7 @@ export interface ResolveOptions {
   hostsFile?: string;
   /** The file with the search domains. Default: `/etc/resolv.conf`. */
   resolvConf?: string;
-  /** Maximum time for one question to a name server, in ms. A question is asked twice. */
+  /** Timeout of one question to a name server, in ms. c-ares waits half as long again. A question is asked twice. */
   timeoutMs?: number;
   /** The lookup of the operating system. */
   systemLookup?: SystemLookup;
