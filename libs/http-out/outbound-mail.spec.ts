@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { SMTPServer } from 'smtp-server';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { createOutboundMail, type OutboundMail, type OutboundMailMessage } from './outbound-mail.js';
 
 const ANSWER_AFTER_MS = 200;
@@ -67,5 +67,54 @@ describe('the mail client', () => {
     expect(outcomes.filter((one) => one?.accepted === false)).toEqual([]);
     // Mails without an outcome were not sent: no recipient gets a mail twice.
     expect(received.length).toBe(outcomes.filter((one) => one?.accepted).length);
+  });
+});
+
+describe('a mail that fails', () => {
+  /** @param host 0.0.0.0 leads to loopback too, but the rules about TLS apply to it */
+  async function outcomeFrom(options: SMTPServerOptions, login = '', host = '127.0.0.1') {
+    const server = new SMTPServer({
+      authOptional: true,
+      hideSTARTTLS: true,
+      disableReverseLookup: true,
+      ...options,
+    });
+    server.on('error', () => undefined);
+    const listener = server.listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const { port } = listener.address() as AddressInfo;
+    const mail = createOutboundMail({ url: `smtp://${login}${host}:${port}`, from: '', requireTls: true });
+    const outcome = await mail.send(mailTo('ada@example.org'));
+    mail.close();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+    return outcome;
+  }
+  const refusal = (answer: string) =>
+    Object.assign(new Error(answer.slice(4)), { responseCode: Number(answer.slice(0, 3)) });
+  const refusing = (answer: string): SMTPServerOptions => ({
+    onRcptTo: (_address, _session, callback) => callback(refusal(answer)),
+  });
+
+  it.each(['550 5.1.1 no such mailbox', '550 5.2.1 the mailbox is disabled'])(
+    'refuses the recipient permanently if the server answers "%s"',
+    async (answer) => {
+      expect(await outcomeFrom(refusing(answer))).toMatchObject({
+        isRecipientRefused: true,
+        message: `the mail server answered ${answer.slice(0, 9)}: it does not accept the address`,
+      });
+    },
+  );
+
+  it.each([
+    '553 5.1.7 the sender is not an address of this user',
+    '550 5.1.8 the domain of the sender does not exist',
+    '504 5.5.2 the name in EHLO has no dot',
+    '554 5.7.1 relay access denied',
+    '451 4.7.1 try again later',
+  ])('does not refuse the recipient permanently if the server answers "%s"', async (answer) => {
+    expect(await outcomeFrom(refusing(answer))).toMatchObject({
+      isRecipientRefused: false,
+      message: `the mail server answered ${answer.slice(0, 9)}`,
+    });
   });
 });

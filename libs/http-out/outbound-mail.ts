@@ -39,7 +39,7 @@ export interface MailOutcome {
   accepted: boolean;
   /** The code of the server's reply; 0 if there was no reply. */
   statusCode: number;
-  /** True if the server has refused the recipient permanently (5xx). */
+  /** True if the server has refused the recipient permanently (5xx), for a reason that is about the recipient. */
   isRecipientRefused: boolean;
   /** A text for people; empty if the mail was accepted. It contains no text of the server, only its codes. */
   message: string;
@@ -150,16 +150,24 @@ function timedOut(deadlineMs: number): MailOutcome {
   return { accepted: false, statusCode: 0, isRecipientRefused: false, message };
 }
 
+/**
+ * The enhanced codes (RFC 3463) of a refusal that is not about the recipient: the sender's address (1.7, 1.8), the
+ * server (3), the protocol (5), its policy (7). Servers often check the sender and the client only when they get the
+ * recipient, and then refuse every recipient.
+ */
+const NOT_ABOUT_RECIPIENT = /^5\.(1\.[78]$|[357]\.)/;
+
 function outcomeOf({
   code = '',
   command = '',
   responseCode: statusCode = 0,
   response = '',
 }: SmtpError): MailOutcome {
-  const isRecipientRefused = command.startsWith('RCPT') && statusCode >= 500;
   // The enhanced code (RFC 3463) names the reason. The text after the code is left out, because the server chooses that
   // text.
-  const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1];
+  const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1] ?? '';
+  const isRecipientRefused =
+    command.startsWith('RCPT') && statusCode >= 500 && !NOT_ABOUT_RECIPIENT.test(enhanced);
   const answer =
     statusCode > 0 ? `the mail server answered ${[statusCode, enhanced].filter(Boolean).join(' ')}` : '';
   const message = isRecipientRefused
