@@ -117,4 +117,28 @@ describe('a mail that fails', () => {
       message: `the mail server answered ${answer.slice(0, 9)}`,
     });
   });
+
+  it('names the user and the password as the reason if the server refuses them', async () => {
+    const options: SMTPServerOptions = {
+      allowInsecureAuth: true,
+      onAuth: (_auth, _session, callback) => callback(refusal('535 5.7.8 wrong password')),
+    };
+    expect((await outcomeFrom(options, 'ada:secret@'))?.message).toBe(
+      'the mail server answered 535 5.7.8: the sign-in with the user and the password of SMTP_URL failed',
+    );
+  });
+
+  it('names TLS as the reason if a server that is not on loopback does not offer STARTTLS', async () => {
+    const outcome = await outcomeFrom({ disabledCommands: ['STARTTLS'] }, '', '0.0.0.0');
+    expect(outcome?.message).toMatch(
+      /^the mail server answered \d+: TLS with the mail server could not be started$/,
+    );
+  });
+
+  it('has the reason of the network if the server cannot be reached', async () => {
+    const mail = createOutboundMail({ url: 'smtp://127.0.0.1:1', from: '', requireTls: true });
+    const outcome = await mail.send(mailTo('ada@example.org'));
+    mail.close();
+    expect(outcome?.message).toBe('the mail server refused the connection');
+  });
 });

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import { within } from '#kernel';
 import { MailTurns } from './mail-turns.js';
+import { toOutboundError } from './outbound-error.js';
 
 /** Options of the mail client. */
 export interface OutboundMailOptions {
@@ -80,6 +81,8 @@ const ACCEPTED: MailOutcome = { accepted: true, statusCode: 250, isRecipientRefu
 
 interface SmtpError extends Error {
   code?: string;
+  /** The code of Node's error, if there is one. `code` is a code of nodemailer. */
+  originalCode?: string;
   command?: string;
   responseCode?: number;
   response?: string;
@@ -159,28 +162,38 @@ const NOT_ABOUT_RECIPIENT = /^5\.(1\.[78]$|[357]\.)/;
 
 function outcomeOf({
   code = '',
+  originalCode = '',
   command = '',
   responseCode: statusCode = 0,
   response = '',
 }: SmtpError): MailOutcome {
-  // The enhanced code (RFC 3463) names the reason. The text after the code is left out, because the server chooses that
-  // text.
+  // The enhanced code names the reason. The text after the code is left out, because the server chooses that text.
   const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1] ?? '';
   const isRecipientRefused =
     command.startsWith('RCPT') && statusCode >= 500 && !NOT_ABOUT_RECIPIENT.test(enhanced);
-  const answer =
-    statusCode > 0 ? `the mail server answered ${[statusCode, enhanced].filter(Boolean).join(' ')}` : '';
-  const message = isRecipientRefused
-    ? `${answer}: it does not accept the address`
-    : answer || (REASONS[code] ?? 'the connection to the mail server failed');
-  return { accepted: false, statusCode, isRecipientRefused, message };
+  const failed = { accepted: false, statusCode, isRecipientRefused };
+  if (statusCode === 0) {
+    const { message } = toOutboundError(
+      Object.assign(new Error(), { code: originalCode }),
+      'the mail server',
+    );
+    return { ...failed, message: REASONS[code] ?? message };
+  }
+  const reason = isRecipientRefused ? 'it does not accept the address' : EXPLAINED[code];
+  const answer = ['the mail server answered', statusCode, enhanced].filter(Boolean).join(' ');
+  return { ...failed, message: reason ? `${answer}: ${reason}` : answer };
 }
 
+/** The texts for errors that the code of the server's reply does not explain, by nodemailer's code. */
+const EXPLAINED: Readonly<Record<string, string>> = {
+  ETLS: 'TLS with the mail server could not be started',
+  EAUTH: 'the sign-in with the user and the password of SMTP_URL failed',
+};
 /** The texts for errors without a reply of the server, by nodemailer's code. */
 const REASONS: Readonly<Record<string, string>> = {
-  ETLS: 'TLS with the mail server could not be started',
-  EAUTH: 'the user and the password of SMTP_URL do not fit the sign-in of the mail server',
+  ...EXPLAINED,
   EENVELOPE: 'the address of the sender or the recipient is not valid',
   EMESSAGE: 'the mail is empty, or larger than the mail server accepts',
   ETIMEDOUT: 'the mail server did not answer in time',
+  ECONNECTION: 'the mail server closed the connection',
 };
