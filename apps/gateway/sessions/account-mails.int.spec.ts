@@ -1,6 +1,7 @@
+import type { OutboundMail } from '#http-out';
 import { Refusal } from '#kernel';
 import type { Database } from '#postgres';
-import { createLogger } from '#telemetry';
+import { createLogger, type Logger } from '#telemetry';
 import { openSpecDatabase, until, type SpecDatabase } from '#testing';
 import type { AccountMailWriter } from './account-mail-writer.js';
 import { AccountMails } from './account-mails.js';
@@ -42,4 +43,23 @@ describe('a mail about an account whose text cannot be written', () => {
   it('is kept during an outage, and attempts during the outage do not count', async () => {
     expect(await attemptsAfter(Refusal.unavailable('later'))).toBe(4);
   });
+});
+
+it('a mail about an account whose address the mail server refuses is given up, and the log has the reason', async () => {
+  await database.query('DELETE FROM account_mails');
+  const lines: unknown[] = [];
+  const log = { warn: (...line: unknown[]) => lines.push(line) } as unknown as Logger;
+  const writer = { write: () => Promise.resolve({}) } as unknown as AccountMailWriter;
+  const message = 'the mail server answered 550 5.1.1: it does not accept the address';
+  const refused = { accepted: false, statusCode: 550, isRecipientRefused: true, message };
+  const mail = { send: () => Promise.resolve(refused) } as unknown as OutboundMail;
+  const mails = new AccountMails(database, log, mail, writer);
+  await mails.ask('reset', 'ada@example.org');
+  mails.start();
+  await until('the mail is given up', async () => {
+    const waiting = await database.query<unknown[]>('SELECT 1 FROM account_mails');
+    return waiting.length === 0;
+  });
+  await mails.stop();
+  expect(lines).toEqual([[{ kind: 'reset', reason: message }, 'a mail about an account was refused']]);
 });

@@ -104,6 +104,9 @@ export class AccountMails implements Loop {
       deadlineMs: DEADLINE_MS,
       ...content,
     });
+    // This mail would be refused again.
+    if (outcome?.isRecipientRefused)
+      this.log.warn({ kind, reason: outcome.message }, 'a mail about an account was refused');
     return outcome?.accepted || outcome?.isRecipientRefused
       ? undefined
       : (outcome?.message ?? 'no mail server');
