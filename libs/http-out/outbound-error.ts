@@ -61,7 +61,7 @@ export function toOutboundError(error: unknown, host: string): OutboundError {
 }
 
 function otherReason(code: string): string {
-  if (/CERT|SELF_SIGNED|ISSUER|ALTNAME/.test(code))
+  if (/CERT|SELF_SIGNED|ISSUER|ALTNAME|LEAF_SIGNATURE/.test(code))
     return `has a TLS certificate that is not accepted (${code})`;
   if (/SSL|TLS|EPROTO/.test(code)) return `does not use TLS as expected (${code})`;
   return code ? `could not be reached (${code})` : 'could not be reached';
