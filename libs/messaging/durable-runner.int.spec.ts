@@ -267,6 +267,26 @@ it('a consumer with a minimum time between batches handles a single message imme
   expect(batches).toEqual([['first'], ['second', 'third', 'fourth']]);
 });
 
+it('a consumer with a minimum time between batches continues after the clock was set back by an hour', async () => {
+  const seen: string[] = [];
+  const { name, running } = await run(
+    (batch) => {
+      seen.push(...batch.map(({ text }) => text));
+      return batch.map(() => done);
+    },
+    10,
+    { everyMs: 100 },
+  );
+  await send('before');
+  await settled(name);
+  const now = Date.now.bind(Date);
+  const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() - 3_600_000);
+  await send('after');
+  await settled(name).finally(() => clock.mockRestore());
+  await running.stop();
+  expect(seen).toEqual(['before', 'after']);
+});
+
 it('a consumer of some subjects gets only their messages, even if a purge has deleted the newest of them', async () => {
   const seen: string[] = [];
   let applied = 0;

@@ -69,6 +69,7 @@ export async function openConsumer(bus: Bus, durable: Durable): Promise<OpenCons
  */
 export class MessageSupply {
   private readonly waiting: JsMsg[] = [];
+  // All times are of `performance.now()`: after the wall clock was set back, waits would last too long.
   /** The batches being processed, and the time of their last progress. */
   private readonly underWay = new Map<readonly JsMsg[], number>();
   /** Messages whose outcome comes later, and when their handler returned. */
@@ -87,7 +88,7 @@ export class MessageSupply {
   /** The size of the largest message of the present pull, in bytes. */
   private largestBytes = 0;
   /** When the last batch was taken. */
-  private takenAt = 0;
+  private takenAt = -Infinity;
   private messages?: ConsumerMessages;
   private readonly statuses: Statuses;
   private closing = false;
@@ -118,7 +119,7 @@ export class MessageSupply {
       // Meanwhile it is possible that another worker has taken the messages, or that the supply is closing.
       if (this.closing || this.waiting.length === 0) continue;
       const batch = this.waiting.splice(0, this.durable.batchSize);
-      this.takenAt = Date.now();
+      this.takenAt = performance.now();
       this.underWay.set(batch, this.takenAt);
       return batch;
     }
@@ -127,7 +128,7 @@ export class MessageSupply {
 
   /** Reports progress of a batch that was taken: its time limit starts again. */
   reportProgress(batch: readonly JsMsg[]): void {
-    if (this.underWay.has(batch)) this.underWay.set(batch, Date.now());
+    if (this.underWay.has(batch)) this.underWay.set(batch, performance.now());
   }
 
   /** Reports that every message of the batch has its outcome, or is kept. */
@@ -138,7 +139,7 @@ export class MessageSupply {
 
   /** Extends the ack wait of a message whose outcome comes later, although its batch has ended. */
   keep(message: JsMsg): void {
-    this.late.set(message, Date.now());
+    this.late.set(message, performance.now());
   }
 
   /** Reports that a kept message has its outcome. */
@@ -233,7 +234,7 @@ export class MessageSupply {
   }
 
   private hangs(since: number): boolean {
-    return Date.now() - since > this.handleWithinMs;
+    return performance.now() - since > this.handleWithinMs;
   }
 
   private beat(): void {
@@ -271,8 +272,8 @@ export class MessageSupply {
 
   private async linger(): Promise<void> {
     const { lingerMs = 0, everyMs = 0 } = this.durable;
-    const end = Math.max(Date.now() + lingerMs, this.takenAt + everyMs);
-    while (!this.closing && this.waiting.length < this.durable.batchSize && Date.now() < end)
-      await wait(Math.min(LINGER_LOOK_MS, end - Date.now()));
+    const end = Math.max(performance.now() + lingerMs, this.takenAt + everyMs);
+    while (!this.closing && this.waiting.length < this.durable.batchSize && performance.now() < end)
+      await wait(Math.min(LINGER_LOOK_MS, end - performance.now()));
   }
 }
