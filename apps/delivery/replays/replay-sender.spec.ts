@@ -11,6 +11,9 @@ import { ReplaySender } from './replay-sender.js';
 
 const EVENTS = ['first', 'second', 'third'].map((id, n) => ({ id, at: String(n), watchId: '', seq: n }));
 
+const queues = {
+  attempt: jest.fn((delivery: Delivery) => Promise.resolve({ delivery, delivered: true })),
+};
 const record = jest.fn().mockResolvedValue(undefined);
 
 /** Sends all events. Reading the event with this id fails. */
@@ -19,7 +22,6 @@ function send(unreadable: string) {
     read: ({ id }: IndexedEvent) =>
       id === unreadable ? Promise.reject(new Outage('NATS', 'test')) : Promise.resolve({ eventId: id }),
   };
-  const queues = { attempt: (delivery: Delivery) => Promise.resolve({ delivery, delivered: true }) };
   const sender = new ReplaySender(
     ...([{} as Database, index as unknown as EventIndex, queues as unknown as EndpointQueues] as const),
     ...([{ record } as unknown as AttemptRecorder, createLogger('spec', 'silent')] as const),
@@ -39,4 +41,16 @@ it('if NATS cannot answer in the middle of a turn, the attempts of the turn are 
 it('if NATS cannot answer before the first attempt of a turn, the turn fails', async () => {
   await expect(send('first')).rejects.toThrow(Outage);
   expect(record).not.toHaveBeenCalled();
+});
+
+it('a turn does not last longer if the clock is set back in the middle of it', async () => {
+  const now = Date.now.bind(Date);
+  const clock = jest.spyOn(Date, 'now');
+  queues.attempt.mockImplementationOnce((delivery) => {
+    clock.mockImplementation(() => now() - 3_600_000);
+    return Promise.resolve({ delivery, delivered: true });
+  });
+  await send('').finally(() => clock.mockRestore());
+  const [[results]] = record.mock.calls as [[unknown[]]];
+  expect(results.length).toBe(EVENTS.length);
 });

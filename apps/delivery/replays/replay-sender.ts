@@ -52,7 +52,8 @@ export class ReplaySender {
     endpoint: Endpoint,
     stop: AbortSignal,
   ): Promise<Position | undefined> {
-    const began = Date.now();
+    // Not the wall clock: after it was set back, the replay would wait too long.
+    const began = performance.now();
     const progress: Progress = { results: [], after: replay.after, missing: 0, crowded: false };
     try {
       await this.sendInOrder(progress, replay, events, endpoint, stop);
@@ -62,7 +63,10 @@ export class ReplaySender {
       this.log.warn({ err: error, replayId: replay.replayId }, 'a turn of a replay ends early');
     }
     const { results, after, missing, crowded } = progress;
-    const dueAt = crowded ? Date.now() + NO_ROOM_MS : began + (results.length * 1000) / replay.ratePerSecond;
+    const waitMs = crowded
+      ? NO_ROOM_MS
+      : began + (results.length * 1000) / replay.ratePerSecond - performance.now();
+    const dueAt = Date.now() + waitMs;
     try {
       await this.recorder.record(results, (tx) => endTurn(tx, replay, { after, missing, dueAt }));
     } catch (error) {
@@ -83,16 +87,16 @@ export class ReplaySender {
     endpoint: Endpoint,
     stop: AbortSignal,
   ): Promise<void> {
-    const began = Date.now();
+    const began = performance.now();
     let lookedAt = began;
     for (const entry of events) {
       const { results } = progress;
-      const pauseMs = began + (results.length * 1000) / replay.ratePerSecond - Date.now();
+      const pauseMs = began + (results.length * 1000) / replay.ratePerSecond - performance.now();
       if (pauseMs > 0) await wait(pauseMs, undefined, { signal: stop }).catch(() => undefined);
-      if (stop.aborted || Date.now() - began > TURN_MS) break;
-      if (Date.now() - lookedAt > LOOK_MS) {
+      if (stop.aborted || performance.now() - began > TURN_MS) break;
+      if (performance.now() - lookedAt > LOOK_MS) {
         if ((await claimStateOf(this.database, replay)) !== 'claimed') break;
-        lookedAt = Date.now();
+        lookedAt = performance.now();
       }
       const delivery = await this.deliveryOf(replay, entry, endpoint);
       const result = delivery && (await this.queues.attempt(delivery));
