@@ -45,6 +45,29 @@ describe('a mail about an account whose text cannot be written', () => {
   });
 });
 
+it('a mail about an account is attempted for longer than the five minutes of usual greylisting', async () => {
+  await database.query('DELETE FROM account_mails');
+  const writer = { write: () => Promise.resolve({}) } as unknown as AccountMailWriter;
+  const greylisted = { accepted: false, statusCode: 451, isRecipientRefused: false, message: '451 4.7.1' };
+  const mail = { send: () => Promise.resolve(greylisted) } as unknown as OutboundMail;
+  const mails = new AccountMails(database, createLogger('spec', 'silent'), mail, writer);
+  await mails.ask('sign-up', 'ada@example.org');
+  mails.start();
+  // Before each further attempt, the mail becomes due, and its wait is counted.
+  let waited = 0;
+  await until('the mail is given up', async () => {
+    const [rows]: [{ seconds: number }[]] = await database.query(
+      `UPDATE account_mails m SET due_at = now() FROM account_mails old
+       WHERE old.mail_id = m.mail_id AND old.due_at > now() AND old.attempts < 5
+       RETURNING round(extract(epoch FROM old.due_at - now()))::int AS seconds`,
+    );
+    waited += rows[0]?.seconds ?? 0;
+    return (await database.query<unknown[]>('SELECT 1 FROM account_mails')).length === 0;
+  });
+  await mails.stop();
+  expect(waited).toBeGreaterThan(300);
+});
+
 it('a mail about an account whose address the mail server refuses is given up, and the log has the reason', async () => {
   await database.query('DELETE FROM account_mails');
   const lines: unknown[] = [];

@@ -11,7 +11,10 @@ import { AccountMailWriter, type MailKind } from './account-mail-writer.js';
 export const MAIL = Symbol('mail');
 
 const PAUSE_MS = 1000;
-/** How long a mail waits before its next attempt. */
+/**
+ * How long a mail waits after its first attempt. Each further wait is longer by this time, so the five attempts take ten
+ * minutes. Usual greylisting refuses a mail for five minutes.
+ */
 const RETRY_SECONDS = 60;
 /** A mail that the mail server does not accept at this attempt, or at a later one, is given up. */
 const MAX_ATTEMPTS = 5;
@@ -65,7 +68,7 @@ export class AccountMails implements Loop {
   /** @returns whether more mails can be due */
   private async sendDue(): Promise<boolean> {
     const [rows]: [Row[], number] = await this.database.query(
-      `UPDATE account_mails SET attempts = attempts + 1, due_at = now() + interval '${RETRY_SECONDS} seconds'
+      `UPDATE account_mails SET attempts = attempts + 1, due_at = now() + (attempts + 1) * interval '${RETRY_SECONDS} seconds'
        WHERE mail_id IN (SELECT mail_id FROM account_mails WHERE due_at <= now()
          ORDER BY due_at LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED)
        RETURNING mail_id, kind, email, attempts`,
