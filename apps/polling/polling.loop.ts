@@ -6,6 +6,7 @@ import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
 import type { SourceSetup } from '#sources';
 import { metrics, type Logger } from '#telemetry';
+import { bringForwardFar } from './due/bring-forward.js';
 import { lateness } from './due/due-work.js';
 import { pruneSeenItems } from './record/seen-items.js';
 import type { PollingConfig } from './config.js';
@@ -17,6 +18,7 @@ import { Lane } from './lanes/lane.js';
 const STOP_TIMEOUT_MS = 2_000;
 
 const PRUNE_MS = 24 * 3_600_000;
+const BRING_FORWARD_MS = 10 * 60_000;
 
 /** Injection tokens of this service. */
 export const POLLING_CONFIG = Symbol('polling config');
@@ -36,6 +38,7 @@ export class PollingLoop implements Loop {
   private measured: string[] = [];
   private readonly renewals: Repeated;
   private readonly prunes: Repeated;
+  private readonly corrections: Repeated;
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
@@ -56,6 +59,12 @@ export class PollingLoop implements Loop {
       run: () => pruneSeenItems(database),
       failed: (error) => log.error({ err: error }, 'seen items could not be pruned'),
     });
+    this.corrections = new Repeated({
+      pauseMs: BRING_FORWARD_MS,
+      run: () => bringForwardFar(database),
+      failed: (error) =>
+        log.error({ err: error }, 'checks that are too far ahead could not be brought forward'),
+    });
   }
 
   async start(): Promise<void> {
@@ -63,11 +72,13 @@ export class PollingLoop implements Loop {
     await this.renew();
     this.renewals.start();
     this.prunes.start();
+    this.corrections.start();
   }
 
   async stop(): Promise<void> {
-    // The stop does not wait while old seen items are deleted: this can take a minute, and can be interrupted safely.
+    // The stop does not wait for these two: each can take a minute, and can be interrupted safely.
     void this.prunes.stop();
+    void this.corrections.stop();
     await this.renewals.stop();
     const workers = [...this.workers.values()].map((worker) => worker.stop());
     const stopped = Promise.all([...workers, ...this.leaving.values()]);

@@ -65,6 +65,8 @@ export interface WatchInit {
   credits?: number;
 }
 
+/** A watch that is not due has its next check after this time, which is too short for `bringForwardFar`. */
+const NOT_DUE = '30 minutes';
 const NEXT_OF_SEARCHES = `UPDATE upstream_searches s SET next_due_at =
   (SELECT time_of(min(due_second)) FROM watch_schedule w WHERE w.search_number = s.search_number)`;
 
@@ -111,7 +113,7 @@ export async function openPollingStores(lanes = 1): Promise<PollingStores> {
       await database.transaction(async (tx) => {
         await project(tx, accountId, watchId, { case: 'watchCreated', value: { watch } });
         await tx.query(
-          `UPDATE watch_schedule SET due_second = second_of(now() + interval '1 hour') WHERE watch_id = $1`,
+          `UPDATE watch_schedule SET due_second = second_of(now() + interval '${NOT_DUE}') WHERE watch_id = $1`,
           [watchId],
         );
         await tx.query(`${NEXT_OF_SEARCHES} WHERE search_key = $1`, [`hackernews:${hash}`]);
@@ -129,7 +131,7 @@ export async function openPollingStores(lanes = 1): Promise<PollingStores> {
     async due(...watchIds) {
       tick += 1000;
       await database.query(
-        `UPDATE watch_schedule SET due_second = second_of(now() + interval '1 hour') WHERE watch_id <> ALL($1)`,
+        `UPDATE watch_schedule SET due_second = second_of(now() + interval '${NOT_DUE}') WHERE watch_id <> ALL($1)`,
         [watchIds],
       );
       await database.query('UPDATE watch_schedule SET due_second = second_of($2) WHERE watch_id = ANY($1)', [

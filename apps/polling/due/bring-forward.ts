@@ -1,0 +1,36 @@
+import type { Database } from '#postgres';
+import { lockSearches } from './due-work.js';
+
+/** Maximum number of watches that are changed in one transaction. */
+const TOGETHER = 1000;
+/** The next check of a watch is at most two and a half intervals ahead (`nextDue`). */
+const FAR_INTERVALS = 3;
+/** Added to the intervals: a smaller difference between the clocks of Postgres and polling causes no further checks. */
+const FAR_SECONDS = 600;
+
+/**
+ * Makes watches due whose next check is too far ahead. The reason is a clock that was ahead at the last check, and was
+ * set back later.
+ */
+export async function bringForwardFar(database: Database): Promise<void> {
+  for (let found = TOGETHER; found === TOGETHER;)
+    found = await database.transaction(async (tx) => {
+      const far: { watch_id: string; search_key: string }[] = await tx.query(
+        `SELECT w.watch_id, s.search_key FROM watch_schedule w JOIN upstream_searches s USING (search_number)
+         WHERE w.stopped IS NULL AND time_of(w.due_second) > now() + make_interval(secs => $1 * w.interval_seconds + $2)
+         LIMIT $3`,
+        [FAR_INTERVALS, FAR_SECONDS, TOGETHER],
+      );
+      if (far.length === 0) return 0;
+      const searches = [...new Set(far.map(({ search_key }) => search_key))];
+      await lockSearches(tx, searches);
+      await tx.query('UPDATE watch_schedule SET due_second = second_of(now()) WHERE watch_id = ANY($1)', [
+        far.map(({ watch_id }) => watch_id),
+      ]);
+      await tx.query(
+        'UPDATE upstream_searches SET next_due_at = LEAST(next_due_at, now()) WHERE search_key = ANY($1)',
+        [searches],
+      );
+      return far.length;
+    });
+}
