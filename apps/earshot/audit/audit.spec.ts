@@ -272,11 +272,12 @@ describe('the audit of a faulty account', () => {
       quotes,
       now: Date.parse('2026-03-01T05:00:00.000Z'),
     });
-    expect(faultsOf(charged(6))).toEqual([]);
-    expect(faultsOf(charged(7))).not.toEqual([]);
+    // At 00:00, 00:01, 01:01, 02:01, 03:01 and 04:01; the next tick of the new interval can follow at once.
+    expect(faultsOf(charged(7))).toEqual([]);
+    expect(faultsOf(charged(8))).not.toEqual([]);
   });
 
-  it('allows one check on a day on which a watch ran for less than its interval', () => {
+  it('allows a late check and one tick on a day on which a watch ran for less than its interval', () => {
     const at = (time: string) => Date.parse(`2026-03-0${time}:00:00.000Z`);
     const daily = { ...quote, intervalSeconds: 86_400 };
     const quotes = [
@@ -285,8 +286,8 @@ describe('the audit of a faulty account', () => {
     ];
     const on = (n: number) => cause(n, { at: '2026-03-02T03:00:00.000Z' });
     const charged = (causes: ReturnType<typeof cause>[]) => ({ ...healthy(causes), quotes, now: at('3T00') });
-    expect(faultsOf(charged([on(1)]))).toEqual([]);
-    expect(faultsOf(charged([on(1), on(2)]))).not.toEqual([]);
+    expect(faultsOf(charged([on(1), on(2)]))).toEqual([]);
+    expect(faultsOf(charged([on(1), on(2), on(3)]))).not.toEqual([]);
   });
 
   it('reports charges of a watch without a quote, but finds no fault in them', () => {

@@ -21,6 +21,8 @@ export interface AuditDay {
 }
 
 const DAY_MS = 86_400_000;
+/** A check that was running when its watch ended or was paused is recorded within this time. */
+const RECORD_MS = 3_600_000;
 
 /** Returns the work and the quote of each source and UTC day, sorted by day, then by source. */
 export function auditDays(input: AuditInput): AuditDay[] {
@@ -68,9 +70,8 @@ interface WatchDay {
 }
 
 /**
- * Returns a fault for each day on which a watch was charged more than its quote allows. Also returns a fault for each
- * watch that was charged more over the whole time. In addition to the quote, a day allows `extraChecks` and
- * `scansBefore`, and the whole time allows `extraChecks`. Watches without a stored quote are not compared.
+ * Returns a fault for each day on which a watch was charged more than its checks can cost. Also returns a fault for each
+ * watch that was charged more over the whole time. Watches without a stored quote are not compared.
  */
 export function quoteFaults(input: AuditInput): string[] {
   const faults: string[] = [];
@@ -78,15 +79,17 @@ export function quoteFaults(input: AuditInput): string[] {
   for (const [watchId, quotes] of quotesByWatch(input)) {
     const days = watchDays(quotes, charged.get(watchId) ?? new Map<string, number>(), input.now);
     const name = `watch ${watchId} on ${quotes[0]?.source}`;
+    // Only the first check can be a first scan. It can run long after the watch began: if it failed, or after a pause.
+    const firstScan = Math.max(...quotes.map(({ firstScanCredits }) => firstScanCredits));
+    const scanDate = [...(charged.get(watchId)?.keys() ?? [])].sort()[0];
     for (const [date, day] of days) {
       const begin = Date.parse(date);
-      const max =
-        day.quoted + extraChecks(quotes, begin, begin + DAY_MS, input.now) + scansBefore(quotes, begin);
+      const max = maxCredits(quotes, begin, begin + DAY_MS, input.now) + (date === scanDate ? firstScan : 0);
       if (day.charged > max) faults.push(excess(`${name} on ${date}`, day));
     }
     const sum = (key: keyof WatchDay) => [...days.values()].reduce((total, day) => total + day[key], 0);
     const whole = { charged: sum('charged'), quoted: sum('quoted') };
-    if (whole.charged > whole.quoted + extraChecks(quotes, -Infinity, Infinity, input.now))
+    if (whole.charged > maxCredits(quotes, -Infinity, Infinity, input.now) + firstScan)
       faults.push(excess(`${name} over the whole time`, whole));
   }
   return faults;
@@ -125,34 +128,45 @@ function watchDays(
 }
 
 /**
- * Returns the credits for additional checks of a time range. In each quoted period, one check more can run than the
- * length of the period allows. The reason: the times of checks depend on the search, not on the start of the period. If
- * the previous period ended less than one interval before the end of this period, only a fraction of a check is added:
- * that time divided by the interval. So many short periods do not allow many checks. After a change of the interval,
- * one more check is added by the same rule, because the first check can still be due by the previous interval. The
- * result is at least the price of one check, because a check runs as a whole.
+ * Returns the maximum credits for the checks of a time range. The first check after a change of the quote can be due at
+ * any time. Each later check belongs to a tick of the interval: no two checks belong to the same tick. So the number of
+ * checks is at most the number of ticks, and one more. If a watch shares its search, a check can run up to half an
+ * interval before its tick. A pause counts as three intervals at most: at most two checks belong to its ticks (one that
+ * runs early, before the pause, and one that runs when the watch resumes), and one tick more fits because a pause does
+ * not end at a tick.
  */
-function extraChecks(quotes: readonly QuotedPeriod[], begin: number, end: number, now: number): number {
-  const touched = quotes.filter(({ from, to }) => from < end && (to ?? now) >= begin);
-  const sum = touched.reduce((total, { to, previousTo, intervalSeconds, creditsPerCheck }) => {
-    const passed = previousTo === undefined ? Infinity : (to ?? now) - previousTo;
-    const checksAt = (seconds: number) => Math.min(1, passed / 1000 / seconds);
-    const before =
-      quotes.find((one) => one.to !== undefined && one.to === previousTo)?.intervalSeconds ?? intervalSeconds;
-    const early = before === intervalSeconds ? 0 : checksAt(before);
-    return total + creditsPerCheck * (checksAt(intervalSeconds) + early);
+function maxCredits(quotes: readonly QuotedPeriod[], begin: number, end: number, now: number): number {
+  const within = (from: number, to: number) => Math.max(0, Math.min(to, end) - Math.max(from, begin));
+  return runsOf(quotes, now).reduce((credits, { periods, to, intervalMs, creditsPerCheck }) => {
+    if ((periods[0]?.from ?? 0) >= end || to + RECORD_MS < begin) return credits;
+    const time = periods.reduce((sum, period, n) => {
+      const pausedAt = periods[n - 1]?.to ?? period.from;
+      const paused = Math.min(within(pausedAt, period.from), 3 * intervalMs);
+      return sum + within(period.from, period.to ?? now) + paused;
+    }, 0);
+    return credits + creditsPerCheck * (1 + Math.ceil(time / intervalMs + 0.5));
   }, 0);
-  return Math.max(sum, ...touched.map(({ creditsPerCheck }) => creditsPerCheck));
 }
 
-/**
- * Returns the credits of first scans on the previous day, because a first scan at the end of a day can be recorded on
- * the next day.
- */
-function scansBefore(quotes: readonly QuotedPeriod[], begin: number): number {
-  return quotes
-    .filter(({ from }) => from >= begin - DAY_MS && from < begin)
-    .reduce((sum, { firstScanCredits }) => sum + firstScanCredits, 0);
+/** Successive periods of a watch with the same interval and price. */
+interface Run {
+  periods: QuotedPeriod[];
+  to: number;
+  intervalMs: number;
+  creditsPerCheck: number;
+}
+
+function runsOf(quotes: readonly QuotedPeriod[], now: number): Run[] {
+  const runs: Run[] = [];
+  for (const period of quotes.toSorted((a, b) => a.from - b.from)) {
+    const [intervalMs, to] = [period.intervalSeconds * 1000, period.to ?? now];
+    const run = runs.at(-1);
+    if (run?.intervalMs === intervalMs && run.creditsPerCheck === period.creditsPerCheck) {
+      run.periods.push(period);
+      run.to = to;
+    } else runs.push({ periods: [period], to, intervalMs, creditsPerCheck: period.creditsPerCheck });
+  }
+  return runs;
 }
 
 function excess(what: string, { charged, quoted }: WatchDay): string {
