@@ -58,3 +58,26 @@ it('watches with the price of an older price book get the present price, and a n
   const old = { credits_per_check: 70, price_book_version: '2026-01-01', to_at: expect.any(Date) as Date };
   expect(await quoted()).toEqual([old, ...present]);
 });
+
+it('watches that a replica of an older release creates after the start get the present price, and prices of a newer release stay', async () => {
+  const { database, decisions, admission } = keywords;
+  const accountId = await keywords.open('free');
+  const plans = new PlanEnforcement(decisions, admission);
+  const loop = new UpgradeLoop(database, plans, admission, createLogger('spec', 'silent'));
+  await loop.pass();
+  await keywords.loneWatch(accountId, 'acme');
+  const versionAfterPass = async (version: string) => {
+    await database.query('UPDATE watches SET price_book_version = $2 WHERE account_id = $1', [
+      accountId,
+      version,
+    ]);
+    await loop.pass();
+    const rows = await database.query<{ price_book_version: string }[]>(
+      'SELECT price_book_version FROM watches WHERE account_id = $1',
+      [accountId],
+    );
+    return rows.map((row) => row.price_book_version);
+  };
+  expect(await versionAfterPass('2026-01-01')).toEqual([PRICE_BOOK_VERSION]);
+  expect(await versionAfterPass('9999-01-01')).toEqual(['9999-01-01']);
+});

@@ -2,7 +2,7 @@ import type { JsonValue } from '@bufbuild/protobuf';
 import { Inject, Injectable } from '@nestjs/common';
 import { PRICE_BOOK_VERSION, type SourceId } from '#contracts';
 import { storedCriteria } from '#criteria';
-import { derivedId } from '#kernel';
+import { derivedId, Repeated } from '#kernel';
 import { DATABASE, LOG, type Loop } from '#platform';
 import { lockAccount, type Database, type Tx } from '#postgres';
 import { priceOf } from '#quotes';
@@ -10,6 +10,10 @@ import type { Logger } from '#telemetry';
 import { Admission } from './planning/admission.js';
 import { PlanEnforcement } from './planning/plan-enforcement.js';
 import { recordQuotedPeriods } from './projections/quoted-periods.js';
+
+const PAUSE_MS = 600_000;
+/** True for the watches that a pass changes. `$1`: the present version; `$2`: whether this is the first pass. */
+const OTHER_PRICES = `price_book_version <> $1 AND ($2 OR price_book_version < $1)`;
 
 interface OutdatedWatch {
   watch_id: string;
@@ -21,16 +25,26 @@ interface OutdatedWatch {
 }
 
 /**
- * Runs at each start, and looks for watches without a price of the present price book: an older release created them.
- * Usually only the first start of a release with a new price book finds such watches. If this start is interrupted, the
- * next start continues. The loop stores the present prices of these watches. They are the quoted prices from then on,
- * because checks cost the present prices. The loop also pauses keywords and watches that exceed the account's plan.
+ * Looks for watches without a price of the present price book: another release created them. Usually only the first
+ * start of a release with a new price book finds such watches. If this start is interrupted, the next start continues.
+ * The loop stores the present prices of these watches. They are the quoted prices from then on, because checks cost the
+ * present prices. The loop also pauses keywords and watches that exceed the account's plan. It repeats its work, because
+ * a replica of the older release can create watches until it stops.
  */
 @Injectable()
 export class UpgradeLoop implements Loop {
   readonly name = 'upgrade';
   private stopping = false;
-  private finished: Promise<void> = Promise.resolve();
+  private readonly passes = new Repeated({
+    pauseMs: PAUSE_MS,
+    run: () => this.pass(),
+    failed: (error) =>
+      this.log.error(
+        { err: error },
+        'watches of an older release could not be priced; Earshot tries again in 10 minutes',
+      ),
+  });
+  private isFirstPass = true;
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
@@ -40,30 +54,31 @@ export class UpgradeLoop implements Loop {
   ) {}
 
   start(): void {
-    this.finished = this.work().catch((error: unknown) =>
-      this.log.error(
-        { err: error },
-        'watches of an older release could not be priced; Earshot tries again at the next start',
-      ),
-    );
+    this.passes.start();
   }
 
   async stop(): Promise<void> {
     this.stopping = true;
-    await this.finished;
+    await this.passes.stop();
   }
 
-  private async work(): Promise<void> {
+  /**
+   * Stores the present prices of all watches that have others. Only the first pass also replaces prices of a newer price
+   * book, because only after a return to an older release are they wrong: while two releases run together, they would
+   * replace each other's prices in every pass.
+   */
+  async pass(): Promise<void> {
     const accounts: { account_id: string }[] = await this.database.query(
       `SELECT DISTINCT account_id FROM watches JOIN accounts USING (account_id)
-       WHERE price_book_version <> $1 AND retired_at IS NULL`,
-      [PRICE_BOOK_VERSION],
+       WHERE ${OTHER_PRICES} AND retired_at IS NULL`,
+      [PRICE_BOOK_VERSION, this.isFirstPass],
     );
     for (const { account_id: accountId } of accounts) {
       if (this.stopping) return;
       await this.plans.enforce(accountId, derivedId('upgrade', accountId, PRICE_BOOK_VERSION));
       await this.database.transaction((tx) => this.price(tx, accountId));
     }
+    this.isFirstPass = false;
   }
 
   private async price(tx: Tx, accountId: string): Promise<void> {
@@ -72,8 +87,8 @@ export class UpgradeLoop implements Loop {
       `SELECT w.watch_id, COALESCE(w.keyword_id, w.watch_id) AS subject_id, w.source, w.criteria, w.interval_seconds,
          COALESCE((k.definition->>'coBrandsEnabled')::boolean, false) AS co_brands
        FROM watches w LEFT JOIN keywords k USING (keyword_id)
-       WHERE w.account_id = $1 AND w.price_book_version <> $2 AND w.retired_at IS NULL`,
-      [accountId, PRICE_BOOK_VERSION],
+       WHERE w.account_id = $3 AND ${OTHER_PRICES} AND w.retired_at IS NULL`,
+      [PRICE_BOOK_VERSION, this.isFirstPass, accountId],
     );
     const prices = watches.map((watch) => {
       const search = {
