@@ -98,3 +98,32 @@ it('pages of 1 to 8 rows return each row only once and in order, even if rows ha
     },
   );
 }, 60_000);
+
+it('a page reads no more rows than it needs, even if very many rows have the same time', async () => {
+  const accountId = newId();
+  await insertRows(
+    clickhouse,
+    'activity',
+    Array.from({ length: 500 }, () => rowAt(accountId, 1)),
+  );
+  const counts: number[] = [];
+  const query: ClickHouseClient['query'] = async (params) => {
+    const result = await clickhouse.query(params);
+    const json = async () => {
+      const rows = await (result as { json(): Promise<unknown[]> }).json();
+      counts.push(rows.length);
+      return rows;
+    };
+    return { json } as never;
+  };
+  const page: TimePage = { since: instant(0), until: undefined, order: 'desc', limit: 5, after: undefined };
+  const found = await readPage(
+    { query } as ClickHouseClient,
+    ACTIVITY,
+    ['account_id = {accountId: UUID}'],
+    { accountId },
+    page,
+  );
+  expect([found.length, counts.length]).toEqual([6, 1]);
+  expect(counts[0]).toBeLessThan(20);
+});

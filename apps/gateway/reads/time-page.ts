@@ -43,9 +43,10 @@ const SPARE_ROWS = 10;
 /**
  * Returns one page without duplicates, and one more row if there is a next page.
  * ClickHouse first finds the end of the page, reading only the columns of the conditions, and then reads all columns of
- * the page's rows. The first query follows the order of the table and stops at the end of the page. All rows of the
- * page's last instant are read, and ordered by id in this process. (With LIMIT BY or WITH TIES, ClickHouse would read
- * the whole window: with 1.3 million rows, this takes 287 or 423 ms instead of 32 ms.)
+ * the page's rows. The first query follows the order of the table and stops at the end of the page. ClickHouse orders
+ * all rows of the page's last instant by id, but returns only those of the page: all items of a check have the same
+ * instant. (With LIMIT BY or WITH TIES, ClickHouse would read the whole window: with 1.3 million rows, this takes 287 or
+ * 423 ms instead of 32 ms.)
  * @param conditions SQL, in addition to the conditions of the page
  */
 export async function readPage<Row>(
@@ -63,9 +64,10 @@ export async function readPage<Row>(
   const wanted = page.limit + 1;
   for (let max = wanted + SPARE_ROWS; ; max *= 4) {
     const end = `SELECT ${last}(${list.time}) FROM (${rowsOf(list.time)} ORDER BY ${list.time} ${direction} LIMIT ${max})`;
-    const text = `${rowsOf('*')} AND ${list.time} ${beyond} (${end})`;
+    const order = `ORDER BY ${list.time} ${direction}, ${list.id} ${direction} LIMIT ${max}`;
+    const text = `${rowsOf('*')} AND ${list.time} ${beyond} (${end}) ${order}`;
     const rows = await selectRows<Row>(clickhouse, text, { ...params, ...window.params });
-    const found = inOrder(list, rows, page.order);
+    const found = unique(list, rows);
     if (found.length >= wanted || rows.length < max) return found.slice(0, wanted);
   }
 }
@@ -80,13 +82,9 @@ export function cursorAfter<Row>(
   return last && { after: { at: String(last[list.time]), id: list.idOf(last) }, since: since.getTime() };
 }
 
-/** Returns the rows without duplicates, ordered by time and then by id. */
-function inOrder<Row>(list: TimeList<Row>, rows: readonly Row[], order: TimePage['order']): Row[] {
-  const sign = order === 'asc' ? 1 : -1;
-  const sortKeyOf = (row: Row) => `${String(row[list.time])} ${list.idOf(row)}`;
-  const sorted = [...rows].sort((a, b) => (sortKeyOf(a) < sortKeyOf(b) ? -sign : sign));
-  const known = new Set<string>();
-  return sorted.filter((row) => !known.has(list.idOf(row)) && known.add(list.idOf(row)));
+/** Returns the rows without duplicates, in the same order. */
+function unique<Row>(list: TimeList<Row>, rows: readonly Row[]): Row[] {
+  return [...new Map(rows.map((row) => [list.idOf(row), row])).values()];
 }
 
 function windowOf<Row>(
