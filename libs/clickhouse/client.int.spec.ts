@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { DateTime } from 'luxon';
 import { freePort } from '#embedded';
 import { Outage } from '#kernel';
@@ -62,6 +64,25 @@ describe('opening ClickHouse later', () => {
     const clickhouse = openClickHouseLater(`http://127.0.0.1:${await freePort()}`, 'spec');
     for (let n = 0; n < 2; n += 1) await expect(selectRows(clickhouse, 'SELECT 1')).rejects.toThrow(Outage);
     await clickhouse.close();
+  });
+});
+
+describe('a query', () => {
+  it('throws an outage before a client of the API gives up, if ClickHouse accepts connections and never responds', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const deadline = new AbortController();
+    const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(deadline.signal);
+    const clickhouse = openClickHouseLater(`http://127.0.0.1:${port}`, 'spec');
+    const query = selectRows(clickhouse, 'SELECT 1');
+    await once(server, 'connection');
+    deadline.abort();
+    await expect(query).rejects.toEqual(new Outage('ClickHouse', 'no response after 50 s'));
+    expect(timeout).toHaveBeenCalledWith(50_000);
+    timeout.mockRestore();
+    await clickhouse.close();
+    server.close();
   });
 });
 

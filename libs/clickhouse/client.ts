@@ -128,13 +128,28 @@ function isDataError(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
 }
 
-/** Returns the rows of a parameterised query. Values are sent as parameters (`{name: Type}`), never as SQL text. */
+/**
+ * Maximum time until ClickHouse begins its response to a query, with the time in which the query waits for a free
+ * connection. It is shorter than the 60 s after which `libs/platform/http-edge.ts` closes the connection of a client, so
+ * that the client gets an error.
+ */
+const QUERY_MS = 50_000;
+
+/**
+ * Returns the rows of a parameterised query. Values are sent as parameters (`{name: Type}`), never as SQL text.
+ * @throws Outage if ClickHouse cannot be reached, or does not respond within `QUERY_MS`
+ */
 export async function selectRows<T>(
   client: ClickHouseClient,
   query: string,
   params: Record<string, unknown> = {},
 ): Promise<T[]> {
-  const result = await client.query({ query, query_params: params, format: 'JSONEachRow' });
+  const abort_signal = AbortSignal.timeout(QUERY_MS);
+  const result = await client
+    .query({ query, query_params: params, format: 'JSONEachRow', abort_signal })
+    .catch((error: unknown) => {
+      throw abort_signal.aborted ? new Outage('ClickHouse', `no response after ${QUERY_MS / 1000} s`) : error;
+    });
   return result.json<T>();
 }
 
