@@ -1,5 +1,6 @@
 import { timingSafeEqual, createHash } from 'node:crypto';
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyHttpOptions, FastifyInstance, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import type { Settings } from '#config';
@@ -36,13 +37,19 @@ export function edgeOptions(settings: EdgeSettings): FastifyHttpOptions<Server> 
 }
 
 /**
- * Limits connections, and protects `/readyz` and `/metrics`. Adds headers that tell clients not to guess content types,
+ * Limits connections, and protects `/readyz` and `/metrics`. Responds 503 to a request that has no response when its
+ * connection times out, for example because a store is frozen. Adds headers that tell clients not to guess content types,
  * and not to store responses of `/v1`.
  */
 export function guardEdge(fastify: FastifyInstance, settings: EdgeSettings, log: Logger): void {
   limitConnections(fastify.server, settings.MAX_CONNECTIONS, log);
   const refusalOf = operationsGuard(settings);
   fastify.addHook('onRequest', (request, reply, done) => {
+    // Without this listener, Node closes the connection without a response.
+    reply.raw.once('timeout', (socket: Socket) => {
+      if (reply.raw.headersSent) socket.destroy();
+      else void reply.status(503).send(TOO_LATE);
+    });
     void reply.header('x-content-type-options', 'nosniff');
     if (request.url.startsWith('/v1')) void reply.header('cache-control', 'no-store');
     const refusal = OPERATIONS.has(request.routeOptions.url ?? '') ? refusalOf(request) : undefined;
@@ -54,6 +61,7 @@ export function guardEdge(fastify: FastifyInstance, settings: EdgeSettings, log:
 /** Paths that show internals. `/healthz` is open, because it says only that the process runs. */
 const OPERATIONS: ReadonlySet<string> = new Set(['/readyz', '/metrics']);
 
+const TOO_LATE = { code: 'UNAVAILABLE', error: 'the response took too long; try again' };
 const NO_TOKEN = {
   status: 403,
   code: 'FORBIDDEN',

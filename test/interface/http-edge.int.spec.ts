@@ -72,6 +72,15 @@ describe('a slow request', () => {
     expect(await all).toMatch(/^HTTP\/1\.1 408 /);
   });
 
+  it('gets 503 if a store does not answer before the connection times out', async () => {
+    await database.transaction(async (tx) => {
+      await tx.query('LOCK TABLE keywords IN ACCESS EXCLUSIVE MODE');
+      const { status, body } = await tenant.api.get('/v1/keywords');
+      expect([status, body.code]).toEqual([503, 'UNAVAILABLE']);
+    });
+    expect((await tenant.api.get('/v1/keywords')).status).toBe(200);
+  });
+
   it('is answered, and its connection closed, before its body has arrived if it has no valid key', async () => {
     const { all } = await send(
       `POST /v1/keywords HTTP/1.1\r\nhost: x\r\nx-api-key: ${newApiKey()}\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n{`,
