@@ -22,21 +22,15 @@ export function originOf(searchKey: string, commonGrid: boolean): number {
 }
 
 /**
- * Returns the time of a watch's next check. The search is read at the shortest interval of its watches. Each tick of
- * this watch uses the nearest of these reads, which is at most half of the shortest interval early or late. So more
- * watches on a search cause no more requests. The watch's own ticks do not move, so the watch has as many checks as it
- * would have alone.
+ * Returns the time of a watch's next check. The search is read at the shortest interval of its watches. The first of
+ * these reads at or after a tick of this watch serves the tick. So more watches on a search cause no more requests. No
+ * read is before its tick, so no tick is served twice, even if the shortest interval changes: the watch has at most as
+ * many checks as it would have alone.
  * @param minIntervalMs the shortest interval of all watches on the search
  * @param origin of the search: see `originOf`
  */
 export function nextDue(nowMs: number, intervalMs: number, minIntervalMs: number, origin: number): number {
   const tick = nextTick(nowMs, intervalMs, origin % intervalMs);
-  if (minIntervalMs >= intervalMs) return tick;
-  const read = nearestRead(tick, minIntervalMs, origin);
-  // The read that has just finished already served this tick.
-  return read > nowMs ? read : nearestRead(tick + intervalMs, minIntervalMs, origin);
-}
-
-function nearestRead(tickMs: number, minIntervalMs: number, origin: number): number {
-  return nextTick(tickMs - Math.ceil(minIntervalMs / 2), minIntervalMs, origin % minIntervalMs);
+  const readEveryMs = Math.min(minIntervalMs, intervalMs);
+  return nextTick(tick - 1, readEveryMs, origin % readEveryMs);
 }
