@@ -42,8 +42,9 @@ export function lockDirectory(directory: string): DirectoryLock {
   if (fd === undefined) throw new DirectoryInUseError(directory, holderText(holder));
   const self = identifySelf();
   // Earlier releases did not use a lock of the operating system. They only wrote the identity of their process into the
-  // file. If the process with this identity still runs, it uses the directory.
-  const identity = parseIdentity(holder);
+  // file. If the process with this identity still runs, it uses the directory. Releases with a lock also write the host:
+  // in a copy of a directory, their process can still run, but uses the original.
+  const identity = hostOf(holder) === undefined ? parseIdentity(holder) : undefined;
   if (identity && isRunning(identity) && identity.pid !== self.pid) {
     closeSync(fd);
     throw new DirectoryInUseError(directory, holderText(holder));
@@ -90,10 +91,17 @@ function readHolder(file: string): string {
 }
 
 function holderText(holder: string): string {
+  const identity = parseIdentity(holder);
+  const host = hostOf(holder);
+  return identity
+    ? `a running process (pid ${identity.pid}${host ? ` on ${host}` : ''})`
+    : 'a running process';
+}
+
+function hostOf(holder: string): string | undefined {
   try {
-    const { pid, host } = JSON.parse(holder) as { pid: number; host?: string };
-    return `a running process (pid ${pid}${host ? ` on ${host}` : ''})`;
+    return (JSON.parse(holder) as { host?: string }).host;
   } catch {
-    return 'a running process';
+    return undefined;
   }
 }

@@ -2,6 +2,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -11,7 +12,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { checkout } from '#testing';
@@ -128,6 +129,25 @@ describe('one data directory', () => {
     cleanUp.push(() => other.kill('SIGKILL'));
     writeFileSync(join(dataDir, 'lock'), JSON.stringify(identify(other.pid as number)));
     await expect(startEmbedded({ dataDir, log })).rejects.toThrow(`a running process (pid ${other.pid})`);
+  });
+
+  it('can be copied while Earshot uses it, and the copy can be used beside it', async () => {
+    const onlyNats = { databaseUrl: 'postgres://127.0.0.1:1', clickhouseUrl: 'http://127.0.0.1:1', log };
+    const startNats = async (directory: string) => {
+      const stores = await startEmbedded({ ...onlyNats, dataDir: directory });
+      cleanUp.push(() => stores.stop());
+      return JSON.parse(readFileSync(join(directory, 'nats.pid'), 'utf8')) as ProcessIdentity;
+    };
+    // The path of the original begins with the path of the copy.
+    const original = await startNats(`${dataDir}-original`);
+    cpSync(`${dataDir}-original`, dataDir, { recursive: true });
+    const other = spawn('sleep', ['60'], { stdio: 'ignore' });
+    cleanUp.push(() => other.kill('SIGKILL'));
+    const user = { ...identify(other.pid as number), host: hostname() };
+    writeFileSync(join(dataDir, 'lock'), JSON.stringify(user));
+    const copy = await startNats(dataDir);
+    expect(copy.pid).not.toBe(original.pid);
+    expect([original, copy].filter(isRunning)).toHaveLength(2);
   });
 
   it('can be used again after the pid of a started store could not be written', async () => {

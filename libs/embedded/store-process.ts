@@ -254,7 +254,9 @@ export async function endOrphan(
   }
   const identity = parseIdentity(text);
   const isOurs =
-    identity && isRunning(identity) && commandLine(identity.pid).some((word) => word.includes(dataDir));
+    identity &&
+    isRunning(identity) &&
+    commandLine(identity.pid).some((word) => word.startsWith(`${dataDir}/`));
   // If the process is not ours, the file is kept, because it can belong to another container, whose processes this
   // process cannot see.
   if (!isOurs) return false;
