@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -70,6 +71,17 @@ describe('a start of Postgres on an existing cluster', () => {
     await expect(start()).rejects.toThrow(`${file} is damaged (it lacks role). Restore `);
   });
 });
+
+// Only root can give files to another user.
+(process.getuid?.() === 0 ? it : it.skip)(
+  'a start as root works with the data of a user who ran Earshot before, and with data that now belongs to root',
+  async () => {
+    for (const owner of ['nobody', 'root']) {
+      execFileSync('chown', ['-R', owner, dataDir]);
+      await (await start()).stop();
+    }
+  },
+);
 
 describe('the credentials of NATS and ClickHouse', () => {
   const credentials = join(base, 'nats.json');

@@ -21,6 +21,7 @@ import { endProcess } from './end-process.js';
 import { postgresAccount, type PostgresAccount } from './postgres-account.js';
 import { commandLine, identify } from './process-identity.js';
 import { startOnFreePort, type StoreHost, type StoreProcess } from './store-process.js';
+import { changeOwner } from './system-user.js';
 
 const run = promisify(execFile);
 
@@ -62,6 +63,8 @@ export async function startPostgres(host: StoreHost): Promise<{ store: StoreProc
   const make = () => ({ admin: randomPassword(), role: randomPassword() });
   const passwords = readOrMake<Passwords>(file, make, advice);
   if (!hasCluster) await initialise(dataDir, cluster, binaries, account, passwords);
+  // It is possible that another user ran Earshot before, or that a backup was restored with another owner.
+  else if (account.owner) changeOwner(account.owner, cluster);
   await endOrphanedPostmaster(cluster);
   const { store, port } = await startOnFreePort(host, (candidate) => ({
     name: 'postgres',
