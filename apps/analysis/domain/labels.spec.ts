@@ -57,6 +57,16 @@ describe('decisions about a mention', () => {
     );
   });
 
+  it('repeat the earlier decisions, so that the last decision alone leads to the same state', () => {
+    fc.assert(
+      fc.property(fc.array(anyChange, { maxLength: 5 }), anyChange, (earlier, command) => {
+        const state = earlier.reduce(after, UNLABELLED);
+        const events = decide(command, state);
+        if (events.length > 0) expect(events.reduce(evolve, UNLABELLED)).toEqual(after(state, command));
+      }),
+    );
+  });
+
   it('give each key the value of the last command that contained the key', () => {
     fc.assert(
       fc.property(fc.array(anyChange, { maxLength: 8 }), (commands) => {

@@ -26,7 +26,10 @@ export const UNLABELLED: LabelState = { labels: undefined, corrections: {} };
 const NO_TEXT = '';
 const NO_NUMBER = -1;
 
-/** Returns the events of the command. A value that is already set causes no event. */
+/**
+ * Returns the events of the command; none if every value is already set. The events also repeat the earlier decisions:
+ * LABELS keeps a decision for 90 days, and a rebuild of the table from LABELS must not lose the older ones.
+ */
 export function decide(command: ChangeMention, state: LabelState): LabelEvent[] {
   const { labels, sentiment, intent, relevance } = command;
   const events: LabelEvent[] = [];
@@ -40,15 +43,21 @@ export function decide(command: ChangeMention, state: LabelState): LabelEvent[] 
     const wanted = given === none ? undefined : given;
     if (wanted === state.corrections[name]) return;
     events.push(
-      wanted === undefined
-        ? event({ case: 'takenBack', value: { reading: name } })
-        : event({ case: 'corrected', value: { reading: { case: name, value: wanted } as never } }),
+      wanted === undefined ? event({ case: 'takenBack', value: { reading: name } }) : corrected(name, wanted),
     );
   };
   correct('sentiment', sentiment, NO_TEXT);
   correct('intent', intent, NO_TEXT);
   correct('relevance', relevance, NO_NUMBER);
-  return events;
+  return events.length === 0 ? [] : [...eventsOf(state), ...events];
+}
+
+/** Returns events that lead from no decision to this state. */
+function eventsOf({ labels, corrections }: LabelState): LabelEvent[] {
+  return [
+    ...(labels ? [event({ case: 'labelled', value: { labels: [...labels] } })] : []),
+    ...Object.entries(corrections).map(([name, value]) => corrected(name as keyof Corrections, value)),
+  ];
 }
 
 /** Returns the state after the event. */
@@ -69,6 +78,10 @@ export function evolve(state: LabelState, { event: { case: kind, value } }: Labe
     case undefined:
       return state;
   }
+}
+
+function corrected(name: keyof Corrections, value: string | number): LabelEvent {
+  return event({ case: 'corrected', value: { reading: { case: name, value } as never } });
 }
 
 function event(

@@ -3,7 +3,8 @@ import { insertRows, selectRows, type MentionRow } from '#clickhouse';
 import { ChangeMentionSchema } from '#contracts';
 import { newId } from '#kernel';
 import { subjectOf } from '#messaging';
-import { labelsOf } from '../projections/labels.projection.js';
+import { rebuildProjection, type RebuildableProjection } from '#projections';
+import { labelsOf, labelsProjection } from '../projections/labels.projection.js';
 import { mentionRow } from '../readmodels/mentions.sink.js';
 import { DigestsUnderTest } from '../testing/digests-under-test.js';
 import { LabelsHandler } from './labels.handler.js';
@@ -49,4 +50,12 @@ it('a command that repeats a decision that LABELS no longer contains stores noth
   const { change, subject } = await mentionWithOldDecision();
   await change({ sentiment: 'negative', labels: { labels: ['starred'] } });
   expect(await fixture.store.read('LABELS', subject)).toHaveLength(0);
+});
+
+it('a rebuild keeps labels that LABELS no longer contains, if LABELS contains a later correction', async () => {
+  const { change, mentionId } = await mentionWithOldDecision();
+  await change({ intent: 'praise' });
+  await rebuildProjection(fixture.database, fixture.bus, labelsProjection as RebuildableProjection);
+  const [{ labels, corrections } = {}] = await labelsOf(fixture.database.manager, [mentionId]);
+  expect([labels, corrections]).toEqual([['starred'], { sentiment: 'negative', intent: 'praise' }]);
 });
