@@ -6,6 +6,7 @@ import { subjectOf } from '#messaging';
 import { rebuildProjection, type RebuildableProjection } from '#projections';
 import { AlertEventsHandler } from '../handlers/alert-events.handler.js';
 import { PurgeHandler } from '../handlers/purge.handler.js';
+import { alertsProjection } from '../projections/alerts.projection.js';
 import { mentionCountsProjection } from '../projections/mention-counts.projection.js';
 import { searchCoverageProjection } from '../projections/search-coverage.projection.js';
 import { CountDifference, TestedAlerts } from '../backtests/tested-alerts.js';
@@ -37,6 +38,18 @@ it('a rebuild of the counts and of the covered times gives the same rows, and do
   for (const projection of [mentionCountsProjection, searchCoverageProjection])
     await rebuildProjection(fixture.database, fixture.bus, projection as RebuildableProjection);
   expect(await rows()).toEqual(before);
+});
+
+it('a rebuild keeps an open episode whose alert ALERTS no longer contains, so the rule does not fire again [alerts.episode]', async () => {
+  const scene = await fixture.scene({ rules: [rule()] });
+  await scene.publish(scene.mentions(5, 4, 3, 2, 1));
+  await scene.evaluate();
+  expect(await scene.kinds()).toEqual(['fired']);
+  await fixture.store.erase('ALERTS', subjectOf('ALERTS', scene.accountId, scene.keywordId));
+  await rebuildProjection(fixture.database, fixture.bus, alertsProjection as RebuildableProjection);
+  await scene.publish(scene.mentions(-5));
+  await scene.evaluate(10);
+  expect(await scene.kinds()).toEqual([]);
 });
 
 it('an alert and a backtest count the mentions of a watch whose search has no id', async () => {

@@ -10,8 +10,9 @@ export const alertsProjection: Projection = {
   stream: 'ALERTS',
   rebuild: {
     tables: ['alert_episodes'],
-    // Evaluations move this time forward without a fact, so a rebuild cannot compute the time.
-    kept: [{ table: 'alert_episodes', key: 'alert_id', columns: ['above_until'] }],
+    // Evaluations move this time forward without a fact, so a rebuild cannot compute the time. An episode can be open for
+    // longer than ALERTS keeps its alert.
+    kept: [{ table: 'alert_episodes', key: 'alert_id', columns: ['above_until'], rows: true }],
     async forget(tx, subjects) {
       await tx.query('DELETE FROM alert_episodes WHERE keyword_id = ANY ($1)', [
         subjects.map((subject) => subject.split('.').at(-1)),
