@@ -62,15 +62,17 @@ const COMPARED_BEFORE = 500;
 
 /**
  * Removes wrong sequences from the rows of the table: an older copy of NATS gives the sequences of lost messages to other
- * messages. Keeps the rows, because no other place contains these events. ClickHouse changes the rows later. The caller
- * rebuilds the table immediately, which writes the sequences of the events that the stream contains.
+ * messages, or to the same events, which were found again at another time. Keeps the rows, because no other place
+ * contains these events. ClickHouse changes the rows later. The caller rebuilds the table immediately, which writes the
+ * sequences of the events that the stream contains.
  */
 export async function removeWrongSequences(bus: Bus, clickhouse: ClickHouseClient): Promise<void> {
   const { state } = await bus.jsm.streams.info('EVENTS');
   const [certain] = await selectRows<{ seq: string | null }>(
     clickhouse,
     `SELECT minOrNull(stream_seq) AS seq FROM (
-       SELECT stream_seq, min(event_id) AS one, max(event_id) AS other FROM events WHERE stream_seq > 0 GROUP BY stream_seq
+       SELECT stream_seq, min((event_id, occurred_at)) AS one, max((event_id, occurred_at)) AS other
+       FROM events WHERE stream_seq > 0 GROUP BY stream_seq
      ) WHERE one != other OR stream_seq > {last: UInt64}`,
     { last: state.last_seq },
   );
