@@ -11,6 +11,7 @@ import { Admission } from './planning/admission.js';
 import { KeywordWarnings } from './planning/keyword-warnings.js';
 import { PlanEnforcement } from './planning/plan-enforcement.js';
 import { keywordsProjection } from './projections/keywords.projection.js';
+import { LostPurgesLoop } from './lost-purges.loop.js';
 import { PausesLoop } from './pauses.loop.js';
 import { UpgradeLoop } from './upgrade.loop.js';
 
@@ -33,6 +34,7 @@ export function keywordsService(config: KeywordsConfig): ServiceDefinition {
           PlanEnforcement,
           PausesLoop,
           UpgradeLoop,
+          LostPurgesLoop,
         ],
         controllers: [
           KeywordsHandler,
@@ -43,7 +45,10 @@ export function keywordsService(config: KeywordsConfig): ServiceDefinition {
           projectionController(keywordsProjection),
         ],
       },
-      { inject: [PausesLoop, UpgradeLoop], list: (...loops: [PausesLoop, UpgradeLoop]) => ({ loops }) },
+      {
+        inject: [LostPurgesLoop, PausesLoop, UpgradeLoop],
+        list: (...loops: [LostPurgesLoop, PausesLoop, UpgradeLoop]) => ({ loops }),
+      },
     ),
   };
 }

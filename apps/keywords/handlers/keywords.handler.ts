@@ -30,6 +30,7 @@ import { Admission, startCreditsOf, type Admitted } from '../planning/admission.
 import { plannedSearches, withIds } from '../planning/planned-searches.js';
 import { KeywordWarnings } from '../planning/keyword-warnings.js';
 import { KeywordDecisions } from './keyword-decisions.js';
+import { markPurged } from './purge.handler.js';
 
 /** The result of a decision that was made for an estimate, and is not stored. */
 interface TrialResult {
@@ -232,13 +233,7 @@ export class KeywordsHandler {
       toBinary(PurgeSchema, purge),
       commandId,
     );
-    // From this point on, the reads of keywords do not find the keyword. Its messages and its data in other stores are
-    // deleted later.
-    await this.decisions.database.query(
-      `WITH gone AS (DELETE FROM keywords WHERE keyword_id = $1)
-       INSERT INTO purged_keywords (keyword_id, account_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
-      [keywordId, accountId],
-    );
+    await markPurged(this.decisions.database, { keywordId, accountId });
   }
 }
 

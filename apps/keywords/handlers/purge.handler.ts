@@ -51,3 +51,18 @@ export class PurgeHandler {
     }
   }
 }
+
+/**
+ * From this point on, the reads of keywords do not find the keyword. Its messages and its data in other stores are
+ * deleted later, by the consumers of PURGES.
+ */
+export async function markPurged(
+  database: Database,
+  { keywordId, accountId }: { keywordId: string; accountId: string },
+): Promise<void> {
+  await database.query(
+    `WITH gone AS (DELETE FROM keywords WHERE keyword_id = $1)
+     INSERT INTO purged_keywords (keyword_id, account_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+    [keywordId, accountId],
+  );
+}

@@ -10,7 +10,7 @@ import {
 } from '#contracts';
 import { EventStore } from '#event-store';
 import { newId } from '#kernel';
-import { connectBus } from '#messaging';
+import { connectBus, type Bus } from '#messaging';
 import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
 import { fundAccount, isolateStores } from '#testing';
@@ -33,6 +33,7 @@ export interface PausedRow {
 
 /** Commands and reads for specs. */
 export interface KeywordsUnderTest {
+  bus: Bus;
   database: Database;
   store: EventStore;
   decisions: KeywordDecisions;
@@ -86,6 +87,7 @@ export async function startKeywords(): Promise<KeywordsUnderTest> {
   const createKeyword = (ids: CommandIds, more: Definition = {}) =>
     keywords.create(create(CreateKeywordSchema, { ...ids, definition: definitionOf(more) }));
   return {
+    bus,
     database,
     store,
     decisions,
