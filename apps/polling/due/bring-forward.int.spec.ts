@@ -1,4 +1,5 @@
-import { openPollingStores, type PollingStores } from '../testing/polling-under-test.js';
+import { until } from '#testing';
+import { openPollingStores, Upstream, workerOn, type PollingStores } from '../testing/polling-under-test.js';
 import { bringForwardFar } from './bring-forward.js';
 import { claimDue } from './claim-due.js';
 
@@ -8,6 +9,16 @@ beforeAll(async () => {
   stores = await openPollingStores();
 });
 afterAll(() => stores?.drop());
+beforeEach(async () => {
+  await stores.database.query('DELETE FROM watch_schedule');
+  await stores.database.query('DELETE FROM upstream_searches');
+});
+
+/** Claims all due searches, and returns the ids of their due watches. */
+async function dueWatches(): Promise<string[]> {
+  const due = await claimDue(stores.database, 'hackernews:0', 10);
+  return due.flatMap(({ watches }) => watches.map(({ watchId }) => watchId));
+}
 
 /** Sets the next check of a watch with an interval of a minute. */
 async function watchDueIn(query: string, minutes: number): Promise<string> {
@@ -25,6 +36,22 @@ it('a watch is due again after the clock was set back by an hour, and the next c
   const far = await watchDueIn('far', 60);
   await watchDueIn('near', 1);
   await bringForwardFar(stores.database);
-  const due = await claimDue(stores.database, 'hackernews:0', 10);
-  expect(due.flatMap(({ watches }) => watches.map(({ watchId }) => watchId))).toEqual([far]);
+  expect(await dueWatches()).toEqual([far]);
+});
+
+it('a watch whose source asked to wait two hours is not due earlier', async () => {
+  const watchId = await stores.watch({ query: 'waits', intervalSeconds: 60 });
+  const upstream = new Upstream();
+  upstream.failure = { status: 429, headers: { 'retry-after': '7200' } };
+  const { worker } = workerOn(upstream, stores);
+  worker.start();
+  await stores.due(watchId);
+  await until('the failed check', async () => (await stores.checksOf(watchId))[0]);
+  await worker.stop();
+  await bringForwardFar(stores.database);
+  expect(await dueWatches()).toEqual([]);
+  // The clock was ahead by an hour at this check, and was set back.
+  await stores.database.query(`UPDATE watch_schedule SET failed_at = failed_at + interval '1 hour'`);
+  await bringForwardFar(stores.database);
+  expect(await dueWatches()).toEqual([watchId]);
 });

@@ -7,6 +7,10 @@ const TOGETHER = 1000;
 const FAR_INTERVALS = 3;
 /** Added to the intervals: a smaller difference between the clocks of Postgres and polling causes no further checks. */
 const FAR_SECONDS = 600;
+/** After a failed check, a watch can wait for a day, because its source asks for this time. Such a watch stays. */
+const IS_FAR = `w.stopped IS NULL
+  AND time_of(w.due_second) > now() + make_interval(secs => ${FAR_INTERVALS} * w.interval_seconds + ${FAR_SECONDS})
+  AND (w.failed_at IS NULL OR w.failed_at > now() + make_interval(secs => ${FAR_SECONDS}))`;
 
 /**
  * Makes watches due whose next check is too far ahead. The reason is a clock that was ahead at the last check, and was
@@ -17,9 +21,7 @@ export async function bringForwardFar(database: Database): Promise<void> {
     found = await database.transaction(async (tx) => {
       const far: { watch_id: string; search_key: string }[] = await tx.query(
         `SELECT w.watch_id, s.search_key FROM watch_schedule w JOIN upstream_searches s USING (search_number)
-         WHERE w.stopped IS NULL AND time_of(w.due_second) > now() + make_interval(secs => $1 * w.interval_seconds + $2)
-         LIMIT $3`,
-        [FAR_INTERVALS, FAR_SECONDS, TOGETHER],
+         WHERE ${IS_FAR} LIMIT ${TOGETHER}`,
       );
       if (far.length === 0) return 0;
       const searches = [...new Set(far.map(({ search_key }) => search_key))];
