@@ -55,3 +55,22 @@ it('a watch whose source asked to wait two hours is not due earlier', async () =
   await bringForwardFar(stores.database);
   expect(await dueWatches()).toEqual([watchId]);
 });
+
+it('a watch is not due again if its check is recorded while another replica brings it forward', async () => {
+  await watchDueIn('far', 60);
+  let corrected: Promise<void> | undefined;
+  await stores.database.transaction(async (tx) => {
+    await tx.query('SELECT 1 FROM upstream_searches FOR UPDATE');
+    corrected = bringForwardFar(stores.database);
+    await until('the other replica waits for the lock', async () => {
+      const waiting: unknown[] = await stores.database.query(
+        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return waiting.length > 0;
+    });
+    await tx.query(`UPDATE watch_schedule SET due_second = second_of(now() + interval '1 minute')`);
+    await tx.query(`UPDATE upstream_searches SET next_due_at = now() + interval '1 minute'`);
+  });
+  await corrected;
+  expect(await dueWatches()).toEqual([]);
+});

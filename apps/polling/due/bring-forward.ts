@@ -26,9 +26,11 @@ export async function bringForwardFar(database: Database): Promise<void> {
       if (far.length === 0) return 0;
       const searches = [...new Set(far.map(({ search_key }) => search_key))];
       await lockSearches(tx, searches);
-      await tx.query('UPDATE watch_schedule SET due_second = second_of(now()) WHERE watch_id = ANY($1)', [
-        far.map(({ watch_id }) => watch_id),
-      ]);
+      // Before the lock, another replica can have checked a watch.
+      await tx.query(
+        `UPDATE watch_schedule w SET due_second = second_of(now()) WHERE w.watch_id = ANY($1) AND ${IS_FAR}`,
+        [far.map(({ watch_id }) => watch_id)],
+      );
       await tx.query(
         'UPDATE upstream_searches SET next_due_at = LEAST(next_due_at, now()) WHERE search_key = ANY($1)',
         [searches],
