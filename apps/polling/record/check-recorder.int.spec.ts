@@ -240,6 +240,20 @@ describe('recording checks', () => {
     expect(itemsOf(checks)).toEqual(['hn:1']);
   });
 
+  it('makes a further check if a tick comes again because the clock was set back', async () => {
+    const id = await begun();
+    const { search, watch } = await claim(id);
+    await recorder.record([checkOf({ search, watch }, {})], [], true);
+    const { check_seq: checkSeq } = await scheduleOf(id);
+    // NATS still knows the id of the first check of this tick.
+    await recorder.record([checkOf({ search, watch: { ...watch, checkSeq } }, {})], [], true);
+    const [again] = await claimDue(stores.database, 'hackernews:0', 10);
+    if (!again?.watches[0]) throw new Error('nothing was due');
+    await recorder.record([checkOf({ search: again, watch: again.watches[0] }, {})], [], true);
+    expect((await stores.checksOf(id)).length).toBe(3);
+    expect((await scheduleOf(id)).next_due_at.getTime()).toBeGreaterThan(Date.now());
+  });
+
   it('continues from the last message of the stream if the stream lost messages that the tables contain', async () => {
     const id = await begun();
     const claimed = await claim(id);

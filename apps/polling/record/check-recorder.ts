@@ -136,8 +136,8 @@ export class CheckRecorder {
   ): Promise<Progress> {
     const stored = await this.store.read('CHECKS', subject, watch.checkSeq);
     const checks = stored.map(({ data }) => fromBinary(CheckSchema, data));
-    // If the stream has nothing newer, its retention has deleted what the tables remember. So continue from the
-    // stream's last message.
+    // If the stream has nothing newer, its retention has deleted what the tables remember, or NATS knows the id of the
+    // check from before the clock was set back. So continue from the stream's last message, with another tick.
     const seq = stored.at(-1)?.seq ?? (await this.store.lastSeq('CHECKS', subject));
     const forgotten = stored.length === 0;
     return {
@@ -145,7 +145,7 @@ export class CheckRecorder {
       watch,
       checks,
       seq,
-      nextDueAt: forgotten ? watch.tick : nextDueAt,
+      nextDueAt: forgotten ? watch.tick + 1000 : nextDueAt,
       waits,
       adopted: true,
       forgotten,
