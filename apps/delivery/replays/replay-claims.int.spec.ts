@@ -5,6 +5,7 @@ import type { Targets } from '../attempts/targets.js';
 import { openDelivery, type DeliveryUnderTest } from '../testing/delivery-under-test.js';
 import type { EventIndex } from './event-index.js';
 import type { ReplayDecisions } from './replay-decisions.js';
+import { claimReplays, endTurn } from './replay-progress.js';
 import type { ReplaySender } from './replay-sender.js';
 import { ReplayLoop } from './replay.loop.js';
 
@@ -13,17 +14,35 @@ let delivery: DeliveryUnderTest;
 beforeAll(async () => (delivery = await openDelivery()));
 afterAll(() => delivery?.drop());
 
-it.each([
-  ['', 8],
-  [', also if the claim has ended while Postgres could not answer', -8],
-])('a replay is not claimed again while a turn takes longer than its claim%s', async (_, leftSeconds) => {
+/** Stores a replay that is due after this time. */
+async function replayDueIn(time: string): Promise<void> {
   const { database, accountId } = delivery;
   const watchId = await delivery.watch('http://receiver.example.org/');
   await database.query(
     `INSERT INTO replays (replay_id, account_id, watch_id, since, until, url, types, rate_per_second, up_to_seq, status, created_at, due_at)
-     VALUES ($1, $2, $3, now(), now(), 'http://receiver.example.org/', '{}', 1, 0, 'running', now(), now() - interval '1 minute')`,
-    [newId(), accountId, watchId],
+     VALUES ($1, $2, $3, now(), now(), 'http://receiver.example.org/', '{}', 1, 0, 'running', now(), now() + $4::interval)`,
+    [newId(), accountId, watchId, time],
   );
+}
+
+it('a replay whose next turn is an hour ahead continues, because the clock was set back', async () => {
+  const { database } = delivery;
+  await replayDueIn('1 hour');
+  const [claimed] = await claimReplays(database, 8, []);
+  // Another replica leaves the running turn.
+  await database.query(`UPDATE replays SET due_at = now() + interval '1 hour'`);
+  expect(await claimReplays(database, 8, [])).toEqual([]);
+  await endTurn(database.manager, claimed!, { after: undefined, missing: 0, waitMs: 1000 });
+  expect(await claimReplays(database, 8, [])).toEqual([]);
+  await database.query('DELETE FROM replays');
+});
+
+it.each([
+  ['', 8],
+  [', also if the claim has ended while Postgres could not answer', -8],
+])('a replay is not claimed again while a turn takes longer than its claim%s', async (_, leftSeconds) => {
+  const { database } = delivery;
+  await replayDueIn('-1 minute');
   // The turn waits until the end of the test, as it does while a store cannot answer.
   let end: () => void = () => undefined;
   const holds = jest.fn(() => new Promise<boolean>((resolve) => (end = () => resolve(false))));

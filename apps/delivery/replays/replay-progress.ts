@@ -10,6 +10,11 @@ import type { Position } from './event-index.js';
  * outage delays the record of its attempts.
  */
 const CLAIM_SECONDS = 20;
+/**
+ * A replay waits at most a few seconds between two turns. If its next turn is more than this time ahead, the clock was
+ * set back, and the replay is due.
+ */
+const FAR_SECONDS = 60;
 
 /** The reason for the end of a replay whose keyword was purged. */
 export const PURGED = 'the keyword was purged';
@@ -68,7 +73,8 @@ export async function claimReplays(
 ): Promise<ClaimedReplay[]> {
   const [rows]: [Row[]] = await database.query(
     `UPDATE replays SET claim = $2, due_at = now() + make_interval(secs => $3)
-     WHERE replay_id IN (SELECT replay_id FROM replays WHERE status IN ('queued', 'running') AND due_at <= now()
+     WHERE replay_id IN (SELECT replay_id FROM replays WHERE status IN ('queued', 'running')
+         AND (due_at <= now() OR claim IS NULL AND due_at > now() + interval '${FAR_SECONDS} seconds')
          AND replay_id <> ALL ($4)
        ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
      RETURNING *`,
@@ -110,17 +116,21 @@ export interface Turn {
   after: Position | undefined;
   /** Number of the turn's events that EVENTS does not contain. */
   missing: number;
-  /** Time of the next turn, in ms. */
-  dueAt: number;
+  /** Time until the next turn. */
+  waitMs: number;
 }
 
 /** Writes the progress of a replay. @throws LostReplay if the replay has ended, or another replica has claimed it */
-export async function endTurn(tx: Tx, replay: ClaimedReplay, { after, missing, dueAt }: Turn): Promise<void> {
+export async function endTurn(
+  tx: Tx,
+  replay: ClaimedReplay,
+  { after, missing, waitMs }: Turn,
+): Promise<void> {
   const [, written]: [unknown, number] = await tx.query(
     `UPDATE replays SET after_at = coalesce($3, after_at), after_id = coalesce($4, after_id), missing = missing + $5,
-       due_at = $6, claim = NULL
+       due_at = now() + make_interval(secs => $6), claim = NULL
      WHERE replay_id = $1 AND claim = $2 AND status IN ('queued', 'running')`,
-    [replay.replayId, replay.claim, after?.at ?? null, after?.id ?? null, missing, new Date(dueAt)],
+    [replay.replayId, replay.claim, after?.at ?? null, after?.id ?? null, missing, waitMs / 1000],
   );
   if (written === 0) throw new LostReplay(replay.replayId);
 }

@@ -66,9 +66,8 @@ export class ReplaySender {
     const waitMs = crowded
       ? NO_ROOM_MS
       : began + (results.length * 1000) / replay.ratePerSecond - performance.now();
-    const dueAt = Date.now() + waitMs;
     try {
-      await this.recorder.record(results, (tx) => endTurn(tx, replay, { after, missing, dueAt }));
+      await this.recorder.record(results, (tx) => endTurn(tx, replay, { after, missing, waitMs }));
     } catch (error) {
       if (!(error instanceof LostReplay)) throw error;
       const reason = 'not sent again: the replay has ended, or another process continues it';

@@ -124,10 +124,9 @@ export class ReplayLoop implements Loop {
     if (after) this.keepAhead(replay.replayId, after, events);
   }
 
-  /** Ends the turn without sending. The next turn begins after `ms`. */
-  private pause(replay: ClaimedReplay, ms: number): Promise<void> {
-    const turn = { after: undefined, missing: 0, dueAt: Date.now() + ms };
-    return endTurn(this.database.manager, replay, turn);
+  /** Ends the turn without sending. The next turn begins after `waitMs`. */
+  private pause(replay: ClaimedReplay, waitMs: number): Promise<void> {
+    return endTurn(this.database.manager, replay, { after: undefined, missing: 0, waitMs });
   }
 
   private async nextOf(replay: ClaimedReplay): Promise<IndexedEvent[]> {
