@@ -154,11 +154,11 @@ function timedOut(deadlineMs: number): MailOutcome {
 }
 
 /**
- * The enhanced codes (RFC 3463) of a refusal that is not about the recipient: the sender's address (1.7, 1.8), the
- * server (3), the protocol (5), its policy (7). Servers often check the sender and the client only when they get the
- * recipient, and then refuse every recipient.
+ * The codes of a refusal that is not about the recipient. Without an enhanced code (RFC 3463): the protocol (50x), a
+ * missing sign-in (53x). Enhanced codes: the sender's address (1.7, 1.8), the server (3), the protocol (5), its policy
+ * (7). Servers often check the sender and the client only when they get the recipient, and then refuse every recipient.
  */
-const NOT_ABOUT_RECIPIENT = /^5\.(1\.[78]$|[357]\.)/;
+const NOT_ABOUT_RECIPIENT = /^5[03]\d $| 5\.(1\.[78]$|[357]\.)/;
 
 function outcomeOf({
   code = '',
@@ -170,7 +170,7 @@ function outcomeOf({
   // The enhanced code names the reason. The text after the code is left out, because the server chooses that text.
   const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1] ?? '';
   const isRecipientRefused =
-    command.startsWith('RCPT') && statusCode >= 500 && !NOT_ABOUT_RECIPIENT.test(enhanced);
+    command.startsWith('RCPT') && statusCode >= 500 && !NOT_ABOUT_RECIPIENT.test(`${statusCode} ${enhanced}`);
   const failed = { accepted: false, statusCode, isRecipientRefused };
   if (statusCode === 0) {
     const { message } = toOutboundError(
