@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { SourceId } from '#contracts';
 import type { OutboundHttp } from '#http-out';
-import { Repeated, within } from '#kernel';
+import { Repeated, systemClock, within } from '#kernel';
 import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
 import type { SourceSetup } from '#sources';
@@ -61,7 +61,7 @@ export class PollingLoop implements Loop {
     });
     this.corrections = new Repeated({
       pauseMs: BRING_FORWARD_MS,
-      run: () => bringForwardFar(database),
+      run: () => bringForwardFar(database, systemClock.now()),
       failed: (error) =>
         log.error({ err: error }, 'checks that are too far ahead could not be brought forward'),
     });

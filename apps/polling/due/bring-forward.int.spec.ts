@@ -35,8 +35,14 @@ async function watchDueIn(query: string, minutes: number): Promise<string> {
 it('a watch is due again after the clock was set back by an hour, and the next check of other watches stays', async () => {
   const far = await watchDueIn('far', 60);
   await watchDueIn('near', 1);
-  await bringForwardFar(stores.database);
+  await bringForwardFar(stores.database, new Date());
   expect(await dueWatches()).toEqual([far]);
+});
+
+it('a watch is not checked more often if the clock of polling stays ahead of that of Postgres', async () => {
+  await watchDueIn('ahead', 60);
+  await bringForwardFar(stores.database, new Date(Date.now() + 3_600_000));
+  expect(await dueWatches()).toEqual([]);
 });
 
 it('a watch whose source asked to wait two hours is not due earlier', async () => {
@@ -48,11 +54,11 @@ it('a watch whose source asked to wait two hours is not due earlier', async () =
   await stores.due(watchId);
   await until('the failed check', async () => (await stores.checksOf(watchId))[0]);
   await worker.stop();
-  await bringForwardFar(stores.database);
+  await bringForwardFar(stores.database, new Date());
   expect(await dueWatches()).toEqual([]);
   // The clock was ahead by an hour at this check, and was set back.
   await stores.database.query(`UPDATE watch_schedule SET failed_at = failed_at + interval '1 hour'`);
-  await bringForwardFar(stores.database);
+  await bringForwardFar(stores.database, new Date());
   expect(await dueWatches()).toEqual([watchId]);
 });
 
@@ -61,7 +67,7 @@ it('a watch is not due again if its check is recorded while another replica brin
   let corrected: Promise<void> | undefined;
   await stores.database.transaction(async (tx) => {
     await tx.query('SELECT 1 FROM upstream_searches FOR UPDATE');
-    corrected = bringForwardFar(stores.database);
+    corrected = bringForwardFar(stores.database, new Date());
     await until('the other replica waits for the lock', async () => {
       const waiting: unknown[] = await stores.database.query(
         `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
