@@ -3,7 +3,7 @@ import { lockSearches } from './due-work.js';
 
 /** Maximum number of watches that are changed in one transaction. */
 const TOGETHER = 1000;
-/** The next check of a watch is at most two and a half intervals ahead (`nextDue`). */
+/** The next check of a watch is less than two intervals ahead (`nextDue`). */
 const FAR_INTERVALS = 3;
 /** Added to the intervals: a smaller difference between the clocks of two replicas causes no further checks. */
 const FAR_SECONDS = 600;
