@@ -21,7 +21,7 @@ it.each([
 });
 
 it.each(['2026-07-01', '2026-12-01'])(
-  'a local time that occurs twice in a night is the same instant if today is %s',
+  'a local time that occurs twice is always the later instant, also if today is %s',
   (today) => {
     const { now } = Settings;
     Settings.now = () => Date.parse(today);

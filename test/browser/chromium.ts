@@ -54,7 +54,7 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
     ...options,
   });
   const page = await context.newPage();
-  // A test fails if it waits longer for the page.
+  // A test fails if it waits more than 30 s for the page.
   page.setDefaultTimeout(30_000);
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(error.message));

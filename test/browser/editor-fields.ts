@@ -28,7 +28,7 @@ const criteria = (path: string, section: string): Record<string, Field> =>
     }).map(([key, label]) => [`${path}.${key}`, [section, label]]),
   );
 
-/** The field of the editor for each value of the body that creates a keyword. */
+/** Names the field in the editor for each value in the body of the request that creates a keyword. */
 export const EDITOR_FIELDS: Readonly<Record<string, Field>> = {
   name: [WHAT, 'Name'],
   subjectRole: [WHAT, 'The subject is'],
@@ -75,7 +75,7 @@ export const EDITOR_FIELDS: Readonly<Record<string, Field>> = {
   'rules[].when.all[].value.threshold': [RULES, 'Clause 1: how similar'],
   'rules[].when.window': [RULES, 'Within'],
   'rules[].when.min': [RULES, 'At least this many'],
-  'rules[].when.multiple': [RULES, 'And at least × the usual number'],
+  'rules[].when.multiple': [RULES, 'And at least this many times the usual number'],
   'rules[].then[].type': [RULES, 'Notify'],
   'rules[].then[].channelIds[]': [RULES, 'Channels to notify'],
   'rules[].then[].label': [RULES, 'Labels to set'],

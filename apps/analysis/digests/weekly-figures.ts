@@ -27,8 +27,8 @@ export class WeeklyFigures {
   ) {}
 
   /**
-   * Returns the figures of the last seven days of a period. Days begin at the time of the report, by the account's
-   * clock.
+   * Returns the figures of the last seven days of a period. A day begins at the hour at which the period ends (09:00 in
+   * the account's time zone), not at midnight.
    */
   async of(turn: DigestTurn, { to }: DuePeriod): Promise<WeeklyReport> {
     const { accountId, keywordId, timeZone } = turn;

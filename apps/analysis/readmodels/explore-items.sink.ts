@@ -26,7 +26,7 @@ interface ExploredItem {
   row: MentionRow;
 }
 
-/** Writes to ClickHouse the items that Explores found, as mentions without a keyword and without readings. */
+/** Writes the items of each Explore to ClickHouse, as mentions without a keyword and without readings. */
 @Controller()
 export class ExploreItemsSink {
   constructor(
@@ -82,7 +82,7 @@ function exploredItems(data: Uint8Array): ExploredItem[] {
     const { source, items, requestedAt } = event.value;
     return items.flatMap((item) => {
       // After a crash, an Explore can find the same item a second time. The second row has the same id and the same time,
-      // so only one row remains.
+      // and ClickHouse keeps only one of such rows.
       const found = create(EventSchema, {
         eventId: derivedId('explored', exploreId, source, item.itemId),
         accountId,

@@ -96,7 +96,7 @@ describe('reading a body', () => {
     ]);
   });
 
-  it('names a missing key in the spelling of the other keys, or else in the spelling of the endpoint', () => {
+  it('names a missing key in the spelling of the other keys; if these show no spelling, in that of the endpoint', () => {
     const missing = (raw: unknown, spelling?: Spelling) => refusalOf(raw, spelling).details?.[0]?.path;
     expect(missing({ size_bytes: 1 })).toBe('note_text');
     expect(missing({ sizeBytes: 1 }, 'snake')).toBe('noteText');
@@ -172,13 +172,16 @@ describe('reading a body', () => {
     ['\ud800', 'half of a surrogate pair'],
     ['\udc00x', 'the other half of a surrogate pair'],
   ])('refuses the text %j (%s) in a value, in a nested list and in a key', (text) => {
-    const message = 'must be Unicode text without U+0000 and lone surrogates';
+    const message = 'must not contain U+0000 or an unpaired surrogate (half of a character)';
     expect(refusalOf({ note_text: `a${text}` }).details).toEqual([{ path: 'note_text', message }]);
     expect(refusalOf({ noteText: 'a', filters: { x: [text] } }).details).toEqual([
       { path: 'filters.x[0]', message },
     ]);
     expect(refusalOf({ noteText: 'a', filters: { [text]: 1 } }).details).toEqual([
-      { path: 'filters', message: 'must have keys without U+0000 and lone surrogates' },
+      {
+        path: 'filters',
+        message: 'must not have a key with U+0000 or an unpaired surrogate (half of a character)',
+      },
     ]);
   });
 
@@ -235,7 +238,7 @@ describe('reading a body', () => {
   });
 });
 
-describe('a refusal of a service', () => {
+describe('a refusal that a service returns', () => {
   it.each([
     [{ note_text: 'a' }, 'size_bytes', 'size_bytes'],
     [{ note_text: 'a' }, 'sizeBytes', 'size_bytes'],

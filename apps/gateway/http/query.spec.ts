@@ -44,7 +44,7 @@ describe('the query reader', () => {
 
   it.each(['\0', 'a\0b', '\ud800'])('refuses %j, which Postgres cannot store', (text) => {
     expect(faultsOf({ q: ['fine', text] }, (query) => query.all('q'))).toEqual([
-      { path: 'q', message: 'must be Unicode text without U+0000 and lone surrogates' },
+      { path: 'q', message: 'must not contain U+0000 or an unpaired surrogate (half of a character)' },
     ]);
   });
 

@@ -24,7 +24,10 @@ export class QueryReader {
     if (values.length > MAX_VALUES)
       this.faults.push({ path: key, message: `can be given at most ${MAX_VALUES} times` });
     if (values.some((one) => NOT_STORABLE.test(one)))
-      this.faults.push({ path: key, message: 'must be Unicode text without U+0000 and lone surrogates' });
+      this.faults.push({
+        path: key,
+        message: 'must not contain U+0000 or an unpaired surrogate (half of a character)',
+      });
     const wrong = allowed && values.find((one) => !(allowed as readonly string[]).includes(one));
     if (wrong !== undefined)
       this.faults.push({

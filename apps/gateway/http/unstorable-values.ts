@@ -19,7 +19,7 @@ export function refuseUnstorableValues(body: unknown): void {
 
 function visit(value: unknown, path: string, isUserData: boolean, faults: Fault[]): void {
   if (typeof value === 'string' && NOT_STORABLE.test(value))
-    faults.push({ path, message: 'must be Unicode text without U+0000 and lone surrogates' });
+    faults.push({ path, message: 'must not contain U+0000 or an unpaired surrogate (half of a character)' });
   // JSON has no limit for numbers. JavaScript reads numbers above its own limit as infinite, which JSON cannot
   // represent.
   if (typeof value === 'number' && !Number.isFinite(value))
@@ -30,7 +30,10 @@ function visit(value: unknown, path: string, isUserData: boolean, faults: Fault[
   for (const [key, inner] of Object.entries(value)) {
     const at = path === '' ? key : `${path}.${key}`;
     if (NOT_STORABLE.test(key))
-      faults.push({ path, message: 'must have keys without U+0000 and lone surrogates' });
+      faults.push({
+        path,
+        message: 'must not have a key with U+0000 or an unpaired surrogate (half of a character)',
+      });
     if (!isUserData && isInherited(key)) faults.push({ path: at, message: 'is not a known key' });
     else visit(inner, at, isUserData || USER_DATA_KEYS.has(key), faults);
   }

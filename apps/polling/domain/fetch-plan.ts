@@ -1,4 +1,4 @@
-/** The data of a due search from which the plan chooses between the feed and a separate search. */
+/** What the plan must know about a due search. The plan decides whether the feed serves the search, or a separate read. */
 export interface PlannedSearch {
   searchKey: string;
   /** Number of requests of a separate search. */
@@ -8,8 +8,8 @@ export interface PlannedSearch {
    */
   windowSeconds?: number;
   /**
-   * False if the feed cannot serve the search: a `platform` search uses the upstream's own matching, and a feed can
-   * exclude other searches (`feed.serves` of the connector).
+   * False if the feed cannot serve the search. Only the upstream can match if the match mode is `platform`. The connector
+   * can also exclude a search from the feed (`feed.serves`).
    */
   feedable: boolean;
 }

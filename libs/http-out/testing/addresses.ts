@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 
-// Networks of each kind that must never be reached: the first octets of their addresses.
+// Networks that must never be reached, at least one of each kind (private, loopback, multicast and so on). Each entry is
+// the first octets of the addresses of a network.
 const REFUSED_NETWORKS: readonly (readonly number[])[] = [
   [0],
   [10],
@@ -56,7 +57,7 @@ export const v4Spelling: fc.Arbitrary<(address: string) => string> = fc.constant
   (a) => `${octets(a)[0]}.${asNumber(a) % 2 ** 24}`,
   (a) => `${octets(a).slice(0, 2).join('.')}.${asNumber(a) % 2 ** 16}`,
   (a) => `0x${(octets(a)[0] ?? 0).toString(16)}.${asNumber(a) % 2 ** 24}`,
-  // IDNA normalises full-width digits and ideographic full stops.
+  // IDNA, the rules for international host names, changes full-width digits and `。` to ordinary digits and dots.
   (a) => a.replace(/\d/g, (d) => String.fromCodePoint(0xff10 + Number(d))).replaceAll('.', '。'),
   (a) => [...a].map((c) => `%${c.charCodeAt(0).toString(16)}`).join(''),
 );

@@ -36,7 +36,7 @@ export function WindowFields({
       />
       <NumberInput
         w={190}
-        label="And at least × the usual number"
+        label="And at least this many times the usual number"
         min={1}
         step={0.5}
         value={rule.multiple}

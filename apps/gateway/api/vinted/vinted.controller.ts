@@ -20,7 +20,7 @@ const SCOPES = [
   ['catalog_id', 'catalog'],
 ] as const;
 
-/** The routes of observed Vinted listings: their prices over time, and daily market statistics. Free. */
+/** The routes of observed Vinted listings: their prices over time, and daily market statistics. The requests cost no credits. */
 @Controller('v1/vinted')
 export class VintedController {
   constructor(
@@ -94,7 +94,7 @@ function marketOf(query: QueryReader): string | undefined {
   const given = query.one('market');
   if (given === undefined) return undefined;
   const market = vintedMarketOf(given);
-  if (!market) query.fault('market', 'is not a market of vinted, such as fr, uk or us');
+  if (!market) query.fault('market', 'is not a market of vinted; markets are, for example, fr, uk and us');
   return market?.code;
 }
 
