@@ -3,8 +3,8 @@ import { signatureHeaders } from '../../apps/delivery/attempts/signature.js';
 import { answerQuestions } from '../peer.js';
 
 /**
- * The baseline: undici's `request` in a loop with the same two signatures. It does not read, retry or record
- * anything.
+ * The program with which the delivery service is compared: a loop of undici's `request` that makes the same two
+ * signatures. It gets its events in memory, retries nothing and stores nothing.
  */
 
 /** What to send, and how. */

@@ -58,7 +58,7 @@ export class Dashboard {
 
   /**
    * Goes to a page.
-   * @returns the bytes of the JavaScript files that the page needs, compressed if they are sent compressed
+   * @returns the total size in bytes of the JavaScript files that the page needs, as they are sent (compressed if possible)
    */
   async visit(page: Page, path: string): Promise<number> {
     const scripts = new Set<string>();

@@ -5,7 +5,10 @@ import type { Dashboard } from './dashboard.js';
 const SCROLLED = 10_000;
 const MAX_HEAP_BYTES = 100_000_000;
 
-/** Tests of the feed with many mentions: its memory, its speed, and a further page that cannot be read. */
+/**
+ * Tests of the feed with many mentions: its memory, its speed, and a next page that cannot be read. The titles continue
+ * "the pages of the dashboard" (`pages.spec.ts`).
+ */
 export function figureTasks(dashboard: Dashboard, mentions: number): void {
   it(`hold ${SCROLLED.toLocaleString('en')} mentions in less than 100 MB, with fewer than 60 rows of the feed in the document`, async () => {
     const { page } = await dashboard.open('feed?window=90d');
@@ -36,10 +39,11 @@ export function figureTasks(dashboard: Dashboard, mentions: number): void {
     expect(times.every((ms) => ms > 0)).toBe(true);
   }, 150_000);
 
-  it('show an error below the mentions if further mentions cannot be read, and read these on demand', async () => {
+  it('show an error below the mentions if the next mentions cannot be read, and read them after a click on “Try again”', async () => {
     const { page } = await dashboard.newPage();
     const nextPage = '**/v1/mentions?*cursor=*';
-    // After other failures, the client would repeat the request, and the repetitions would take seconds.
+    // The client does not repeat this request, because `Retry-After` is too long. After a failure with another status, it would
+    // repeat the request for some seconds.
     await page.route(nextPage, (route) =>
       route.fulfill({
         status: 429,

@@ -45,14 +45,14 @@ describe('groups of mentions', () => {
     ]);
   });
 
-  it('are labelled with the beginning of their first mention, without a cut emoji, if their mentions share no word', () => {
+  it('are labelled with the beginning of their first mention if their mentions share no word; an emoji that does not fit is left out', () => {
     const found = group([mention('a', 0, `${'x'.repeat(55)}👩‍👩‍👧‍👦 lamp`), mention('b', 5, 'desk')]);
     expect(found.map(({ label }) => label)).toEqual(['x'.repeat(55)]);
   });
 
   it('contain each mention only once, and have unique keys', () => {
-    // Two of these topics give the same key, and one gives the key `other` of the last group. The keys of two others look
-    // like a key to which `group` has added a number.
+    // "Version" and "version!" give the same key. "Other" gives the key of the last group. The keys of "Version 2" and
+    // "Other 2" look like keys to which `group` has added a number.
     const topic = fc.constantFrom(undefined, 'Version', 'version!', 'Version 2', 'Other', 'Other 2');
     const placed = fc.array(fc.record({ degrees: fc.integer({ min: 0, max: 359 }), topic }), {
       maxLength: 30,
@@ -129,7 +129,7 @@ describe('a summary', () => {
     expect(found.text).toBe(found.sentences.map(({ text }) => text).join(' '));
   });
 
-  it('begins with the sentence that is nearest in meaning to the focus', () => {
+  it('begins with the sentence that is most similar in meaning to the given vector', () => {
     const found = pointsOf(3, [sentence('a', 0), sentence('b', 30), sentence('c', 90)], at(90));
     expect(found[0]?.mentionIds[0]).toBe('c');
   });
@@ -142,7 +142,7 @@ describe('a summary', () => {
     expect(summaryOf([{ text: 'So it is.', mentionIds: ['a'] }]).text).toBe('So it is.');
   });
 
-  it('consists of sentences of suitable length, or else of the first 400 characters of the first sentence', () => {
+  it('uses the sentences of a mention that have 15 to 400 characters; if there are none, the first 400 characters of its first sentence', () => {
     expect(sentencesOf('It broke on the first day. 👍\n\nThe shop does not answer my mails!')).toEqual([
       'It broke on the first day.',
       'The shop does not answer my mails!',

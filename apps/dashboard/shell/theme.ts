@@ -14,7 +14,7 @@ const earshot: MantineColorsTuple = [
   '#312e81',
 ];
 
-/** Slate instead of Mantine's neutral grey. */
+/** A bluish grey, which replaces Mantine's neutral grey. */
 const gray: MantineColorsTuple = [
   '#f8fafc',
   '#f1f5f9',

@@ -85,7 +85,7 @@ describe('the request to GitHub', () => {
     expect(words.join().match(/number \d/g)?.length).toBe(6);
   });
 
-  it('contains the query once if GitHub allows brackets in the search, otherwise before each term', async () => {
+  it('contains all terms in brackets after the query, if GitHub allows brackets; otherwise each term has a request of its own', async () => {
     const init = { query: 'acme', terms: ['lamp', 'AND'] };
     expect((await read({ ...init, filters: issues })).asked).toEqual([
       'acme (lamp OR "AND") is:issue in:title,body',
@@ -96,7 +96,7 @@ describe('the request to GitHub', () => {
     ]);
   });
 
-  it('contains the unchanged words in mode `platform`', async () => {
+  it('contains each term exactly as the user wrote it, if the match mode is `platform`', async () => {
     const init = { terms: ['lamp NOT led', 'label:bug light'], filters: issues };
     expect((await read(init, { more: { match: 'platform' } })).asked).toEqual([
       'lamp NOT led is:issue',
@@ -129,7 +129,7 @@ describe('the request to GitHub', () => {
 describe('paging on GitHub', () => {
   const since = new Date('2026-03-04T11:00:00Z');
 
-  it('continues past a known repository, because repositories are not sorted by creation', async () => {
+  it('does not stop at a repository that an earlier read has found, because repositories are not sorted by creation', async () => {
     const pages = [
       Array.from({ length: 100 }, (_, n) => repository(n, SPEC_NOW)),
       [repository(200, SPEC_NOW)],
@@ -140,7 +140,7 @@ describe('paging on GitHub', () => {
     expect([fetched.items.length, fetched.gap, upstream.requests.length]).toEqual([101, false, 2]);
   });
 
-  it('ends at the thousandth result and reports a gap', async () => {
+  it('ends at the thousandth result, and reports that items can be missing (a gap)', async () => {
     const upstream = fakeUpstream('github', ({ at }) => {
       const page = Number(at.searchParams.get('page'));
       return { body: { items: Array.from({ length: 100 }, (_, n) => issue(page * 100 + n, SPEC_NOW)) } };
@@ -178,7 +178,7 @@ describe('criteria on GitHub', () => {
     [
       { query: 'lamp', filters: { repo: 'lamps' } },
       'filters.repo',
-      'must be a repository such as "owner/name", or a list of them; "lamps" is not',
+      'must be a repository such as "owner/name", or a list of them; "lamps" is not valid',
     ],
     [
       { query: 'lamp', filters: { org: 7 } },
@@ -188,13 +188,13 @@ describe('criteria on GitHub', () => {
     [
       { query: 'lamp', filters: { user: 'a b' } },
       'filters.user',
-      'must be the name of an account, or a list of them; "a b" is not',
+      'must be the name of an account, or a list of them; "a b" is not valid',
     ],
     [{ query: 'lamp', filters: { language: ['C', 'D'] } }, 'filters.language', 'must have at most 1 value'],
     [
       { query: 'lamp', filters: { kinds: ['issue', 'commit'] } },
       'filters.kinds',
-      'must be a list of issue, pull_request, discussion, repository; "commit" is not',
+      'must be a list of issue, pull_request, discussion, repository; "commit" is not valid',
     ],
     [
       { query: 'lamp', filters: { kinds: ['discussion'] } },

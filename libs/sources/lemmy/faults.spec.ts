@@ -126,12 +126,12 @@ describe('criteria on Lemmy', () => {
     [
       { query: 'lamp', filters: { community: ['lamps', 'a b'] } },
       'filters.community',
-      `${wanted}; "a b" is not`,
+      `${wanted}; "a b" is not valid`,
     ],
     [
       { query: 'lamp', filters: { instances: ['localhost'] } },
       'filters.instances',
-      'must be a list of 1 to 5 servers, for example "lemmy.world"; "localhost" is not',
+      'must be a list of 1 to 5 servers, for example "lemmy.world"; "localhost" is not valid',
     ],
     [{ query: 'lamp', sort: 'Hot' }, 'sort', 'lemmy sorts by newest, not by "Hot"'],
   ])('cannot be %j', (init, path, message) => {

@@ -270,7 +270,7 @@ describe('criteria and settings of Product Hunt', () => {
     [
       { query: 'lamp', filters: { topic: 'Developer Tools' } },
       'filters.topic',
-      `${wanted}; "Developer Tools" is not`,
+      `${wanted}; "Developer Tools" is not valid`,
     ],
     [{ query: 'lamp', sort: 'votes' }, 'sort', 'producthunt sorts by newest, not by "votes"'],
   ])('cannot be %j', (init, path, message) => {

@@ -24,7 +24,7 @@ describe('filters of a search', () => {
     [['en', 7], 'must be a language'],
     ['', 'must be a language'],
     [[], 'must be a language'],
-    ['english', 'must be a language; "english" is not'],
+    ['english', 'must be a language; "english" is not valid'],
     [['en', 'de', 'fr'], 'must have at most 2 values'],
   ])('have, for the value %j, the fault %j', (lang, message) => {
     const faults = message === undefined ? [] : [{ path: 'filters.lang', message }];

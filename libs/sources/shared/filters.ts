@@ -38,7 +38,7 @@ export function faultsOfTexts(criteria: Criteria, { key, wanted, valid, max = 20
   const texts = filterTexts(criteria, key);
   if (!ofTexts || texts.length === 0) return [{ path, message: `must be ${wanted}` }];
   const bad = texts.find((text) => !valid(text));
-  if (bad !== undefined) return [{ path, message: `must be ${wanted}; "${bad}" is not` }];
+  if (bad !== undefined) return [{ path, message: `must be ${wanted}; "${bad}" is not valid` }];
   return texts.length > max
     ? [{ path, message: `must have at most ${max} ${max === 1 ? 'value' : 'values'}` }]
     : [];

@@ -54,7 +54,7 @@ describe('the servers in a search', () => {
     ['lamps.example', undefined],
     [7, WANTED],
     [[], WANTED],
-    [['lamps.example', 'localhost'], `${WANTED}; "localhost" is not`],
+    [['lamps.example', 'localhost'], `${WANTED}; "localhost" is not valid`],
     [
       ['a.example', 'b.example', 'c.example', 'd.example', 'e.example', 'f.example'],
       'must have at most 5 values',

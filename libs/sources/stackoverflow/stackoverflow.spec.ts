@@ -176,11 +176,11 @@ describe('criteria on Stack Exchange', () => {
   it.each([
     [{}, 'query', 'a search on stackoverflow needs a query, terms or filters.tagged'],
     [{ query: 'lamp', filters: { site: 7 } }, 'filters.site', wantedSite],
-    [{ query: 'lamp', filters: { site: 'a b' } }, 'filters.site', `${wantedSite}; "a b" is not`],
+    [{ query: 'lamp', filters: { site: 'a b' } }, 'filters.site', `${wantedSite}; "a b" is not valid`],
     [
       { query: 'lamp', filters: { tagged: ['c++', 'a b'] } },
       'filters.tagged',
-      'must be a tag such as "node.js", or a list of them; "a b" is not',
+      'must be a tag such as "node.js", or a list of them; "a b" is not valid',
     ],
     [{ filters: { tagged: 'a;b;c;d;e;f' } }, 'filters.tagged', 'must have at most 5 tags'],
     [{ query: 'lamp', sort: 'votes' }, 'sort', 'stackoverflow sorts by newest, not by "votes"'],

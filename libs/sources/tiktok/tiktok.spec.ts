@@ -102,12 +102,12 @@ describe('the request to TikTok', () => {
     [
       { query: 'x', filters: { hashtag: 'two words' } },
       'filters.hashtag',
-      'must be a hashtag, or a list of them; "two words" is not',
+      'must be a hashtag, or a list of them; "two words" is not valid',
     ],
     [
       { query: 'x', filters: { region_code: ['DE', 'Germany'] } },
       'filters.region_code',
-      'must be a country code such as "DE", or a list of them; "Germany" is not',
+      'must be a country code such as "DE", or a list of them; "Germany" is not valid',
     ],
   ])('is not sent for the criteria %j, which are refused at %s: %s', (init, path, message) => {
     expect(connector.checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);

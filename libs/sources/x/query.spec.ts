@@ -123,17 +123,17 @@ describe('the request to X', () => {
     [
       { query: 'x', filters: { from: ['ok', 'much_too_long_a_name'] } },
       'filters.from',
-      'must be the name of an account, or a list of names; "much_too_long_a_name" is not',
+      'must be the name of an account, or a list of names; "much_too_long_a_name" is not valid',
     ],
     [
       { query: 'x', filters: { has: 'cats' } },
       'filters.has',
-      'must be one of images, videos, media, links, hashtags, mentions, or a list of them; "cats" is not',
+      'must be one of images, videos, media, links, hashtags, mentions, or a list of them; "cats" is not valid',
     ],
     [
       { query: 'x', filters: { exclude: 'retweets' } },
       'filters.exclude',
-      'must be one of replies, quotes, or a list of them; "retweets" is not',
+      'must be one of replies, quotes, or a list of them; "retweets" is not valid',
     ],
     [{ query: 'x', filters: { verified: 'yes' } }, 'filters.verified', 'must be true or false'],
     [
