@@ -34,7 +34,7 @@ afterAll(async () => {
 
 /** Waits until a span is exported. Spans that ended before this span are exported with it or earlier. */
 async function exported(name: string): Promise<ExportedSpan> {
-  // Spans are exported in batches, so these spans fill the last one.
+  // Spans are exported when a batch is full, so 512 more spans fill the batch that contains this span.
   await arriveWith('filler', SpanKind.INTERNAL, { traceparent: recorded('f') }, async () => {
     for (let n = 0; n < 512; n += 1) beginSpan('filler', SpanKind.INTERNAL, {})?.end();
   });
@@ -77,7 +77,7 @@ describe('a step of a trace', () => {
     expect(collector.spans.some(({ name }) => name === 'request')).toBe(false);
   });
 
-  it('does not continue the trace of a caller who is not trusted, and is not recorded', async () => {
+  it('of an untrusted caller does not continue the trace of the caller, and is not recorded', async () => {
     const arrival = { caller: recorded('a') };
     const running = await arriveWith('stranger', SpanKind.SERVER, arrival, async () => currentTraceparent());
     expect(running).toMatch(/-00$/);
@@ -110,7 +110,7 @@ describe('a batch', () => {
     expect(steps).toEqual([unrecorded('a'), own, unrecorded('c')]);
   });
 
-  it('has its own trace if several traces of its messages are recorded, and each of these gets a span', async () => {
+  it('has its own trace if several traces of its messages are recorded, and adds a span to each recorded trace', async () => {
     const { steps, own } = await batchOf(
       'several',
       recorded('a'),
@@ -131,7 +131,7 @@ describe('a batch', () => {
     expect(steps[0]).toBe(`00-${parts[0]?.traceId}-${parts[0]?.spanId}-01`);
   });
 
-  it('has its own trace if some of its messages begin a trace', async () => {
+  it('has its own trace if one of its messages has no trace yet', async () => {
     const { steps, own } = await batchOf('beginning', recorded('a'), undefined);
     expect([traceOf(steps[0]), steps[1]]).toEqual(['a'.repeat(32), own]);
     expect(traceOf(own)).not.toBe('a'.repeat(32));
@@ -155,7 +155,7 @@ describe('a batch', () => {
 });
 
 describe('work that several steps caused together', () => {
-  it('follows from the only recorded step, or the first if none is recorded, or none if several are', () => {
+  it('continues the only recorded step; if no step is recorded, the first step; if several steps are recorded, no step', () => {
     expect(soleCause([unrecorded('a'), unrecorded('a')])).toBe(unrecorded('a'));
     expect(soleCause([unrecorded('a'), recorded('b')])).toBe(recorded('b'));
     expect(soleCause([unrecorded('a'), unrecorded('b')])).toBe(unrecorded('a'));

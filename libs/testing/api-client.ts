@@ -5,8 +5,8 @@ import { newId } from '#kernel';
 import { COMMANDS, connectBus } from '#messaging';
 import { createLogger } from '#telemetry';
 
-/** Any parsed JSON: tests read it and state their expectations. */
-// oxlint-disable-next-line typescript/no-explicit-any -- a type for each answer would state nothing
+/** Any parsed JSON. */
+// oxlint-disable-next-line typescript/no-explicit-any -- a declared type would not check the answer
 export type Json = any;
 
 /** A response of the gateway. */

@@ -28,7 +28,7 @@ const criteria = (path: string, section: string): Record<string, Field> =>
     }).map(([key, label]) => [`${path}.${key}`, [section, label]]),
   );
 
-/** Names the field in the editor for each value in the body of the request that creates a keyword. */
+/** For each value that a new keyword can have: its field in the editor. */
 export const EDITOR_FIELDS: Readonly<Record<string, Field>> = {
   name: [WHAT, 'Name'],
   subjectRole: [WHAT, 'The subject is'],

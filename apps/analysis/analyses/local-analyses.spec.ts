@@ -94,7 +94,7 @@ describe('the class of a mention', () => {
     expect(classify([mention('c', 45)], ['x', 'y'], [at(0), at(90)])[0]?.confidence).toBeCloseTo(0.5, 2);
   });
 
-  it('is never a class whose name has no vector, and such a class does not lower the confidence', () => {
+  it('is one of the classes whose name has a vector; the other classes do not change the confidence', () => {
     const found = classify([mention('a', 0), mention('b', 180)], ['w', 'x', 'y'], [undefined, at(0), at(90)]);
     expect(found.map((one) => [one.mentionId, one.class])).toEqual([
       ['a', 'x'],

@@ -96,7 +96,7 @@ export function pointsOf(
 }
 
 /**
- * Makes a summary of sentences. Each sentence names the mentions that say the same.
+ * Makes a summary from chosen sentences. Each sentence names the mentions that say the same.
  * @throws Error if there are no sentences, or if a sentence has no mentions, because nobody could check a sentence
  * without mentions
  */

@@ -50,7 +50,7 @@ describe('faults of Lemmy:', () => {
     });
   });
 
-  it('the configured server makes the lane wait, even if another server of the search answers', async () => {
+  it('if the server of the settings (here lemmy.world) asks Earshot to wait, the lane waits, even if another server of the search answers', async () => {
     const busy: FakeAnswer = { status: 400, body: { error: 'rate_limit_error' } };
     const upstream = fakeUpstream(
       'lemmy',
@@ -89,7 +89,7 @@ describe('faults of Lemmy:', () => {
     ]);
   });
 
-  it('a server that failed at the last read is then read for the period of that read too', async () => {
+  it('if a server fails, its next read also covers the period of the failed read', async () => {
     const state = {};
     let isDown = true;
     const hour = (n: number) => new Date(SPEC_NOW.getTime() + n * 3_600_000);
@@ -111,7 +111,7 @@ describe('faults of Lemmy:', () => {
       connector.search(criteria, fakeContext(upstream.http, { now, since, state }));
     await search(hour(0), hour(-1));
     isDown = false;
-    // Each read begins five minutes before the last one.
+    // The period of each read begins five minutes before the time of the previous read.
     const { items } = await search(hour(1), hour(-1 / 12));
     const from = hour(-1).toISOString();
     expect(items.filter(({ publishedAt = '' }) => publishedAt > from).length).toBe(120);

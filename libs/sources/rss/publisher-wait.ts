@@ -1,7 +1,8 @@
 const MAX_WAIT_MS = 24 * 3_600_000;
 
 /**
- * Returns the time in ms for which a publisher asks not to be requested again, at most a day; 0 if it does not ask.
+ * Returns how long Earshot must wait before the next request for a feed, in ms: the time that the publisher states, at
+ * most a day; 0 if the publisher states no time.
  * @param ttl from RSS, in minutes
  */
 export function publisherWaitMsOf(
