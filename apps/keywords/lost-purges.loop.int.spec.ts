@@ -1,11 +1,12 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { PurgeSchema } from '#contracts';
-import { newId } from '#kernel';
+import { isoOf, newId } from '#kernel';
 import { subjectOf } from '#messaging';
 import { createLogger } from '#telemetry';
-import { markPurged } from './handlers/purge.handler.js';
 import { LostPurgesLoop } from './lost-purges.loop.js';
 import { startKeywords, type KeywordsUnderTest } from './testing/keywords-under-test.js';
+
+const MINUTE_MS = 60_000;
 
 let keywords: KeywordsUnderTest;
 beforeAll(async () => {
@@ -13,33 +14,50 @@ beforeAll(async () => {
 });
 afterAll(() => keywords?.stop());
 
-it('a start requests a purge again once, if an older copy of Postgres was restored after it', async () => {
-  const { bus, database, store } = keywords;
-  const accountId = await keywords.open('free');
-  const keywordId = await keywords.keyword(accountId);
+const loopUnderTest = () =>
+  new LostPurgesLoop(keywords.bus, keywords.store, keywords.database, createLogger('spec', 'silent'));
+
+/** Publishes a purge that the tables do not know. */
+async function lostPurge(accountId: string, keywordId: string, requestedAt = Date.now()) {
   const subject = subjectOf('PURGES', accountId, keywordId);
-  const purge = create(PurgeSchema, { accountId, keywordId });
-  await store.publish(subject, toBinary(PurgeSchema, purge), newId());
-  const startAndStop = async () => {
-    const loop = new LostPurgesLoop(bus, store, database, createLogger('spec', 'silent'));
-    loop.start();
-    await loop.stop();
+  const purge = create(PurgeSchema, { accountId, keywordId, requestedAt: isoOf(new Date(requestedAt)) });
+  await keywords.store.publish(subject, toBinary(PurgeSchema, purge), newId());
+  return {
+    requests: async () => (await keywords.store.read('PURGES', subject)).length,
+    isGone: async () => {
+      const sql = 'SELECT 1 FROM keywords WHERE keyword_id = $1';
+      return (await keywords.database.query<unknown[]>(sql, [keywordId])).length === 0;
+    },
   };
-  await startAndStop();
-  await startAndStop();
-  expect(await store.read('PURGES', subject)).toHaveLength(2);
-  expect(await database.query('SELECT 1 FROM keywords WHERE keyword_id = $1', [keywordId])).toEqual([]);
+}
+
+it('a start requests a purge again once, if an older copy of Postgres was restored after it', async () => {
+  const accountId = await keywords.open('free');
+  const { requests, isGone } = await lostPurge(accountId, await keywords.keyword(accountId));
+  await loopUnderTest().pass();
+  await loopUnderTest().pass();
+  expect([await requests(), await isGone()]).toEqual([2, true]);
 });
 
-it('a start does not repeat a purge that Postgres knows', async () => {
-  const { bus, database, store } = keywords;
-  const [accountId, keywordId] = [await keywords.open('free'), newId()];
-  const subject = subjectOf('PURGES', accountId, keywordId);
-  const purge = create(PurgeSchema, { accountId, keywordId });
-  await store.publish(subject, toBinary(PurgeSchema, purge), newId());
-  await markPurged(database, { keywordId, accountId });
-  const loop = new LostPurgesLoop(bus, store, database, createLogger('spec', 'silent'));
+it('a start does not repeat a purge if Postgres does not contain the keyword', async () => {
+  const { requests } = await lostPurge(await keywords.open('free'), newId());
+  await loopUnderTest().pass();
+  expect(await requests()).toBe(1);
+});
+
+it('a start keeps a keyword that was created again after its purge', async () => {
+  const accountId = await keywords.open('free');
+  const keywordId = await keywords.keyword(accountId);
+  const { requests, isGone } = await lostPurge(accountId, keywordId, Date.now() - MINUTE_MS);
+  await loopUnderTest().pass();
+  expect([await requests(), await isGone()]).toEqual([1, false]);
+});
+
+it('a stop does not wait until all requests are compared', async () => {
+  const accountId = await keywords.open('free');
+  const { requests, isGone } = await lostPurge(accountId, await keywords.keyword(accountId));
+  const loop = loopUnderTest();
   loop.start();
   await loop.stop();
-  expect(await store.read('PURGES', subject)).toHaveLength(1);
+  expect([await requests(), await isGone()]).toEqual([1, false]);
 });

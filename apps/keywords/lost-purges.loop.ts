@@ -1,6 +1,6 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { Inject, Injectable } from '@nestjs/common';
-import { PurgeSchema } from '#contracts';
+import { PurgeSchema, type Purge } from '#contracts';
 import type { EventStore } from '#event-store';
 import { newId } from '#kernel';
 import { batchesOf, type Bus } from '#messaging';
@@ -10,12 +10,13 @@ import type { Logger } from '#telemetry';
 import { markPurged } from './handlers/purge.handler.js';
 
 /**
- * Runs at each start, and requests purges again that Postgres does not know: Postgres was restored from a copy that is
- * older than the purge, so it contains the purged keyword. All services have processed the first request already.
+ * Runs at each start, and purges again the purged keywords that Postgres contains: Postgres was restored from a copy that
+ * is older than the purge. All services have processed the first request already.
  */
 @Injectable()
 export class LostPurgesLoop implements Loop {
   readonly name = 'lost-purges';
+  private stopping = false;
   private finished: Promise<void> = Promise.resolve();
 
   constructor(
@@ -26,7 +27,7 @@ export class LostPurgesLoop implements Loop {
   ) {}
 
   start(): void {
-    this.finished = this.work().catch((error: unknown) =>
+    this.finished = this.pass().catch((error: unknown) =>
       this.log.error(
         { err: error },
         'purges could not be compared with Postgres; Earshot tries again at the next start',
@@ -35,25 +36,29 @@ export class LostPurgesLoop implements Loop {
   }
 
   async stop(): Promise<void> {
+    this.stopping = true;
     await this.finished;
   }
 
-  private async work(): Promise<void> {
+  /** Compares each request on PURGES with Postgres. */
+  async pass(): Promise<void> {
     for await (const batch of batchesOf(this.bus, 'PURGES'))
       for (const { subject, data } of batch) {
-        const { keywordId, accountId } = fromBinary(PurgeSchema, data);
-        if (await this.isKnown(keywordId)) continue;
-        this.log.warn({ keywordId }, 'Postgres does not know that a keyword was purged; purging it again');
+        if (this.stopping) return;
+        const purge = fromBinary(PurgeSchema, data);
+        if (!(await this.isStillThere(purge))) continue;
+        this.log.warn({ keywordId: purge.keywordId }, 'Postgres contains a purged keyword; purging it again');
         await this.store.publish(subject, data, newId());
-        await markPurged(this.database, { keywordId, accountId });
+        await markPurged(this.database, purge);
       }
   }
 
-  private async isKnown(keywordId: string): Promise<boolean> {
-    const known = await this.database.query<unknown[]>(
-      'SELECT 1 FROM purged_keywords WHERE keyword_id = $1',
-      [keywordId],
+  /** A keyword that was created again after the purge, by a repetition of the first request, is another keyword. */
+  private async isStillThere({ keywordId, requestedAt }: Purge): Promise<boolean> {
+    const rows = await this.database.query<unknown[]>(
+      'SELECT 1 FROM keywords WHERE keyword_id = $1 AND created_at <= $2',
+      [keywordId, requestedAt],
     );
-    return known.length > 0;
+    return rows.length > 0;
   }
 }
