@@ -15,8 +15,8 @@ interface Action {
 
 interface Month {
   intervalSeconds: number;
-  /** The interval of another watch on the same search, or undefined. */
-  otherSeconds: number | undefined;
+  /** The interval of another watch on the same search, or undefined: the first one at the first check, and so on. */
+  otherSeconds: (number | undefined)[];
   origin: number;
   actions: Action[];
   /** How long a check takes, in ms. A check that has started is recorded even if the watch is paused meanwhile. */
@@ -30,7 +30,7 @@ const intervalSeconds = fc.oneof(
 const minutes = fc.oneof(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 3_000 }));
 const months: fc.Arbitrary<Month> = fc.record({
   intervalSeconds,
-  otherSeconds: fc.option(intervalSeconds, { nil: undefined }),
+  otherSeconds: fc.array(fc.option(intervalSeconds, { nil: undefined }), { minLength: 1, maxLength: 20 }),
   origin: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
   actions: fc.array(
     fc.record({
@@ -56,7 +56,7 @@ function simulated(month: Month): { quotes: QuotedPeriod[]; checks: number[] } {
       if (!isRunning || startedAt >= until) return;
       const at = startedAt + month.duration;
       checks.push(at);
-      const other = month.otherSeconds ?? interval;
+      const other = month.otherSeconds[checks.length % month.otherSeconds.length] ?? interval;
       due = nextDue(at, interval * 1000, Math.min(interval, other) * 1000, month.origin);
     }
   };
@@ -131,7 +131,7 @@ describe('the maximum that an audit allows for the checks of a watch', () => {
       after: 43_200_000,
       intervalSeconds: undefined,
     }));
-    const month = { intervalSeconds: 3_600, otherSeconds: undefined, origin: 1_234, duration: 1_000 };
+    const month = { intervalSeconds: 3_600, otherSeconds: [undefined], origin: 1_234, duration: 1_000 };
     const { quotes, checks } = simulated({ ...month, actions: nights });
 
     it('finds each check charged twice, on each day and over the whole time', () => {

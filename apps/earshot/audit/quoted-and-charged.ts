@@ -130,10 +130,10 @@ function watchDays(
 /**
  * Returns the maximum credits for the checks of a time range. The first check after a change of the quote can be due at
  * any time. Each later check belongs to a tick of the interval: no two checks belong to the same tick. So the number of
- * checks is at most the number of ticks, and one more. If a watch shares its search, a check can run up to half an
- * interval before its tick. A pause counts as three intervals at most: at most two checks belong to its ticks (one that
- * runs early, before the pause, and one that runs when the watch resumes), and one tick more fits because a pause does
- * not end at a tick.
+ * checks is at most the number of ticks, and one more. If a watch shares its search, a check can run up to one interval
+ * after its tick; earlier releases also ran checks up to half an interval before their tick. A pause counts as three
+ * intervals at most: at most two checks belong to its ticks (one that runs shortly before the pause, and one that runs
+ * when the watch resumes), and one tick more fits because a pause does not end at a tick.
  */
 function maxCredits(quotes: readonly QuotedPeriod[], begin: number, end: number, now: number): number {
   const within = (from: number, to: number) => Math.max(0, Math.min(to, end) - Math.max(from, begin));
