@@ -131,24 +131,26 @@ describe('one data directory', () => {
     await expect(startEmbedded({ dataDir, log })).rejects.toThrow(`a running process (pid ${other.pid})`);
   });
 
-  it('can be copied while Earshot uses it, and the copy can be used beside it', async () => {
-    const onlyNats = { databaseUrl: 'postgres://127.0.0.1:1', clickhouseUrl: 'http://127.0.0.1:1', log };
-    const startNats = async (directory: string) => {
-      const stores = await startEmbedded({ ...onlyNats, dataDir: directory });
-      cleanUp.push(() => stores.stop());
-      return JSON.parse(readFileSync(join(directory, 'nats.pid'), 'utf8')) as ProcessIdentity;
-    };
-    // The path of the original begins with the path of the copy.
-    const original = await startNats(`${dataDir}-original`);
-    cpSync(`${dataDir}-original`, dataDir, { recursive: true });
-    const other = spawn('sleep', ['60'], { stdio: 'ignore' });
-    cleanUp.push(() => other.kill('SIGKILL'));
-    const user = { ...identify(other.pid as number), host: hostname() };
-    writeFileSync(join(dataDir, 'lock'), JSON.stringify(user));
-    const copy = await startNats(dataDir);
-    expect(copy.pid).not.toBe(original.pid);
-    expect([original, copy].filter(isRunning)).toHaveLength(2);
-  });
+  it.each(['-original', '/original'])(
+    'can be copied while Earshot uses it, and the copy can be used beside it, even if the original is DATA_DIR%s',
+    async (suffix) => {
+      const onlyNats = { databaseUrl: 'postgres://127.0.0.1:1', clickhouseUrl: 'http://127.0.0.1:1', log };
+      const startNats = async (directory: string) => {
+        const stores = await startEmbedded({ ...onlyNats, dataDir: directory });
+        cleanUp.push(() => stores.stop());
+        return JSON.parse(readFileSync(join(directory, 'nats.pid'), 'utf8')) as ProcessIdentity;
+      };
+      const original = await startNats(`${dataDir}${suffix}`);
+      cpSync(`${dataDir}${suffix}`, dataDir, { recursive: true });
+      const other = spawn('sleep', ['60'], { stdio: 'ignore' });
+      cleanUp.push(() => other.kill('SIGKILL'));
+      const user = { ...identify(other.pid as number), host: hostname() };
+      writeFileSync(join(dataDir, 'lock'), JSON.stringify(user));
+      const copy = await startNats(dataDir);
+      expect(copy.pid).not.toBe(original.pid);
+      expect([original, copy].filter(isRunning)).toHaveLength(2);
+    },
+  );
 
   it('can be used again after the pid of a started store could not be written', async () => {
     // A link without a target behaves like a file on a full disk when it is read, written or removed.

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { childEnvironment } from './child-environment.js';
 import { endProcess } from './end-process.js';
@@ -253,10 +253,9 @@ export async function endOrphan(
     return false;
   }
   const identity = parseIdentity(text);
+  // The command line of each store names a file or a directory directly in its data directory.
   const isOurs =
-    identity &&
-    isRunning(identity) &&
-    commandLine(identity.pid).some((word) => word.startsWith(`${dataDir}/`));
+    identity && isRunning(identity) && commandLine(identity.pid).some((word) => dirname(word) === dataDir);
   // If the process is not ours, the file is kept, because it can belong to another container, whose processes this
   // process cannot see.
   if (!isOurs) return false;
