@@ -83,6 +83,21 @@ describe('a start of Postgres on an existing cluster', () => {
   },
 );
 
+it('a start after a restore that let all users read the data directory works, makes it private again, and reports this', async () => {
+  const warn = jest.fn();
+  const startBoth = () => startEmbedded({ dataDir, clickhouseUrl: 'http://c', log: { ...log, warn } });
+  await (await startBoth()).stop();
+  writeFileSync(join(dataDir, 'master.key'), '');
+  execFileSync('chmod', ['-R', 'a+rX', dataDir]);
+  await (await startBoth()).stop();
+  const files = ['master.key', 'nats.json', 'nats.conf', 'postgres.json'];
+  const modes = [...files, 'nats', 'postgres'].map((name) => statSync(join(dataDir, name)).mode & 0o777);
+  expect(modes).toEqual([0o600, 0o600, 0o600, 0o600, 0o700, 0o700]);
+  expect(warn).toHaveBeenCalledWith(
+    `all users could access ${join(dataDir, 'master.key')}; now only its owner can`,
+  );
+});
+
 describe('the credentials of NATS and ClickHouse', () => {
   const credentials = join(base, 'nats.json');
 

@@ -4,6 +4,7 @@ import { createDirectory } from './create-directory.js';
 import { lockDirectory, lockStores, type StoresLock } from './directory-lock.js';
 import { startNats } from './nats-store.js';
 import { startPostgres } from './postgres-store.js';
+import { makePrivate } from './private-files.js';
 import { removeRuntime, writeRuntime } from './runtime-file.js';
 import { endOrphan, type EmbeddedLog, type StoreHost, type StoreProcess } from './store-process.js';
 
@@ -78,6 +79,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   try {
     await endOrphans(dataDir, log);
     storesLock = await lockStores(dataDir);
+    makePrivate(dataDir, log);
     const { fd } = storesLock;
     const results = await Promise.allSettled([
       bringUp(fd, options.natsUrl, startNats),
