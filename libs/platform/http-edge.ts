@@ -1,6 +1,7 @@
 import { timingSafeEqual, createHash } from 'node:crypto';
-import type { Server } from 'node:http';
+import { STATUS_CODES, type Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { FastifyHttpOptions, FastifyInstance, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import type { Settings } from '#config';
@@ -45,10 +46,13 @@ export function guardEdge(fastify: FastifyInstance, settings: EdgeSettings, log:
   limitConnections(fastify.server, settings.MAX_CONNECTIONS, log);
   const refusalOf = operationsGuard(settings);
   fastify.addHook('onRequest', (request, reply, done) => {
-    // Without this listener, Node closes the connection without a response.
+    // Without this listener, Node closes the connection without a response. `reply` stays as it is, because its handler
+    // and hooks can still run: they change the status, and their own work waits for the same store.
     reply.raw.once('timeout', (socket: Socket) => {
-      if (reply.raw.headersSent) socket.destroy();
-      else void reply.status(503).send(TOO_LATE);
+      if (reply.raw.headersSent) return void socket.destroy();
+      const { method, routeOptions } = request;
+      log.error({ method, route: routeOptions.url }, 'a request got 503, because its response took too long');
+      respondAndClose(socket, 503, TOO_LATE, reply.getHeaders());
     });
     void reply.header('x-content-type-options', 'nosniff');
     if (request.url.startsWith('/v1')) void reply.header('cache-control', 'no-store');
@@ -56,6 +60,31 @@ export function guardEdge(fastify: FastifyInstance, settings: EdgeSettings, log:
     if (refusal) void reply.status(refusal.status).send({ error: refusal.error, code: refusal.code });
     else done();
   });
+}
+
+/** Writes a response to a connection, instead of the response that Node and Fastify would write, and closes it. */
+export function respondAndClose(
+  socket: Duplex,
+  status: number,
+  body: object,
+  headers: Record<string, string | number | string[] | undefined>,
+): void {
+  const text = JSON.stringify(body);
+  const all = {
+    ...headers,
+    connection: 'close',
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+    'x-content-type-options': 'nosniff',
+  };
+  const lines = Object.entries(all).flatMap(([name, value]) =>
+    [value].flat().map((one) => `${name}: ${one}`),
+  );
+  socket.end(
+    [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', text].join('\r\n'),
+    // The connection is destroyed, because a sender that never closes its side would keep it open.
+    () => socket.destroy(),
+  );
 }
 
 /** Paths that show internals. `/healthz` is open, because it says only that the process runs. */

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'undici';
 import { readSettings } from '#config';
+import { newId } from '#kernel';
 import { openDatabase, type Database } from '#postgres';
 import { newApiKey } from '#secrets';
 import { until } from '#testing';
@@ -79,6 +80,33 @@ describe('a slow request', () => {
       expect([status, body.code]).toEqual([503, 'UNAVAILABLE']);
     });
     expect((await tenant.api.get('/v1/keywords')).status).toBe(200);
+  });
+
+  it('gets 503 even if its end cannot be stored, and its repetition gets the outcome', async () => {
+    const headers = { 'idempotency-key': newId() };
+    const post = () => tenant.api.post('/v1/keywords', keywordBody({ name: 'Late' }), headers);
+    const isClaimed = async () =>
+      (
+        await database.query<unknown[]>('SELECT 1 FROM idempotency_records WHERE key = $1', [
+          headers['idempotency-key'],
+        ])
+      ).length > 0;
+    await database.transaction(async (tx) => {
+      await tx.query('LOCK TABLE keywords IN ACCESS EXCLUSIVE MODE');
+      const first = post();
+      await until('the gateway has claimed the key', isClaimed);
+      await tx.query('LOCK TABLE audit_log IN ACCESS EXCLUSIVE MODE');
+      const { status, body } = await first;
+      expect([status, body.code]).toEqual([503, 'UNAVAILABLE']);
+    });
+    await until('the repetition gets the outcome', async () => {
+      const { status, body } = await post();
+      expect([
+        [201, 'Late'],
+        [409, undefined],
+      ]).toContainEqual([status, body.name]);
+      return status === 201;
+    });
   });
 
   it('is answered, and its connection closed, before its body has arrived if it has no valid key', async () => {

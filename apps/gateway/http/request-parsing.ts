@@ -1,6 +1,6 @@
-import { STATUS_CODES } from 'node:http';
 import { errorCodes, type FastifyInstance, type FastifyReply, type FastifyServerOptions } from 'fastify';
 import { newId } from '#kernel';
+import { respondAndClose } from '#platform';
 import type { Logger } from '#telemetry';
 import { errorAnswer } from './error.filter.js';
 import { refuseOversizeJson } from './counted-json.js';
@@ -64,21 +64,7 @@ export function malformedRequests(log: Logger): FastifyServerOptions {
       if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
       const statusCode = STATUS_OF[error.code] ?? 400;
       const { status, body } = errorAnswer({ statusCode, code: error.code }, log);
-      const text = JSON.stringify(body);
-      socket.end(
-        [
-          `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-          'connection: close',
-          'content-type: application/json; charset=utf-8',
-          `content-length: ${Buffer.byteLength(text)}`,
-          `x-request-id: ${newId()}`,
-          'x-content-type-options: nosniff',
-          '',
-          text,
-        ].join('\r\n'),
-        // The connection is destroyed, because a sender that never closes its side would keep it open.
-        () => socket.destroy(),
-      );
+      respondAndClose(socket, status, body, { 'x-request-id': newId() });
     },
   };
 }
