@@ -126,6 +126,22 @@ describe('the maximum that an audit allows for the checks of a watch', () => {
     ).not.toEqual([]);
   });
 
+  it('does not include the checks of each day for a daily watch that is paused for three days each week', () => {
+    const day = 86_400_000;
+    const quotes = [0, 7, 14, 21].map((n) => ({
+      ...quote,
+      from: BEGIN + n * day,
+      to: BEGIN + (n + 4) * day,
+      previousTo: n === 0 ? undefined : BEGIN + (n - 3) * day,
+      intervalSeconds: 86_400,
+      firstScanCredits: 0,
+    }));
+    const daily = Array.from({ length: 25 }, (_, n) => BEGIN + n * day);
+    const correct = daily.filter((at) => ((at - BEGIN) / day) % 7 < 4);
+    expect(faultsOf(quotes, correct)).toEqual([]);
+    expect(faultsOf(quotes, daily)).toHaveLength(1);
+  });
+
   describe('for a watch that is paused each night', () => {
     const nights = Array.from({ length: 56 }, (): Action => ({
       after: 43_200_000,

@@ -130,10 +130,9 @@ function watchDays(
 /**
  * Returns the maximum credits for the checks of a time range. The first check after a change of the quote can be due at
  * any time. Each later check belongs to a tick of the interval: no two checks belong to the same tick. So the number of
- * checks is at most the number of ticks, and one more. If a watch shares its search, a check can run up to one interval
- * after its tick; earlier releases also ran checks up to half an interval before their tick. A pause counts as three
- * intervals at most: at most two checks belong to its ticks (one that runs shortly before the pause, and one that runs
- * when the watch resumes), and one tick more fits because a pause does not end at a tick.
+ * checks is at most the number of ticks, and one more. Half an interval is added, because the interval of a paused watch
+ * can become shorter and then longer again: its next check is then due at another time. A pause counts as two intervals
+ * at most: one check runs when the watch resumes, and one tick more fits because a pause does not end at a tick.
  */
 function maxCredits(quotes: readonly QuotedPeriod[], begin: number, end: number, now: number): number {
   const within = (from: number, to: number) => Math.max(0, Math.min(to, end) - Math.max(from, begin));
@@ -141,7 +140,7 @@ function maxCredits(quotes: readonly QuotedPeriod[], begin: number, end: number,
     if ((periods[0]?.from ?? 0) >= end || to + RECORD_MS < begin) return credits;
     const time = periods.reduce((sum, period, n) => {
       const pausedAt = periods[n - 1]?.to ?? period.from;
-      const paused = Math.min(within(pausedAt, period.from), 3 * intervalMs);
+      const paused = Math.min(within(pausedAt, period.from), 2 * intervalMs);
       return sum + within(period.from, period.to ?? now) + paused;
     }, 0);
     return credits + creditsPerCheck * (1 + Math.ceil(time / intervalMs + 0.5));
