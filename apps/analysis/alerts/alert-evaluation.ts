@@ -85,8 +85,8 @@ export class AlertEvaluation {
       const keyword = keywords.get(turn.keywordId);
       try {
         const series = new CountedSeries(recent.get(turn.keywordId) ?? []);
-        const nextAt = keyword && (await this.evaluate(keyword, series, sinceOf(turn, now), now));
-        evaluated.push({ turn, nextAt });
+        const next = keyword && (await this.evaluate(keyword, series, sinceOf(turn, now), now));
+        evaluated.push({ turn, nextAt: next?.at, nextFrom: next?.from });
       } catch (error) {
         this.log.error(
           { err: error, keywordId: turn.keywordId },
@@ -99,20 +99,21 @@ export class AlertEvaluation {
 
   /**
    * Evaluates the alerts of one keyword.
-   * @returns the earliest time at which an open episode can end, in ms, but at least one bin after now; undefined if no
-   * episode is open
+   * @returns the earliest time at which an episode can begin or end without new mentions, in ms, but at least one bin after
+   * now; and the first bin of an episode that cannot begin yet. Undefined if no episode can begin or end
    */
   private async evaluate(
     keyword: AlertKeyword,
     series: CountedSeries,
     since: number,
     now: number,
-  ): Promise<number | undefined> {
+  ): Promise<{ at: number; from: number | undefined } | undefined> {
     const { rules, searches, episodes } = keyword;
     const fired: AlertFired[] = [];
     const ended: string[] = [];
     const above = new Map<string, number>();
     let nextAt = Infinity;
+    let nextFrom: number | undefined;
     const levelFor = this.levelsOf(keyword);
     for (const rule of rules) {
       const before = episodes.get(rule.key);
@@ -120,6 +121,11 @@ export class AlertEvaluation {
       const result = evaluateEpisode(rule.condition, before, reached, now);
       if (result.ended && before) ended.push(before.alertId);
       if (result.fired) fired.push(await this.alertOf(keyword, rule, result.fired, now));
+      if (result.waiting) {
+        const firedAt = result.fired || !before ? now : before.firedAt;
+        nextAt = Math.min(nextAt, firedAt + MIN_INTERVAL_MS);
+        nextFrom = Math.min(nextFrom ?? Infinity, result.waiting.to - BIN_MS);
+      }
       if (result.aboveUntil === undefined) continue;
       above.set(rule.key, result.aboveUntil);
       const isOpen = result.fired !== undefined || (before && !before.ended && !result.ended);
@@ -133,7 +139,7 @@ export class AlertEvaluation {
       failpoint('alerts-after-decision-before-turn');
     }
     await extendEpisodes(this.database, keyword.keywordId, above);
-    return nextAt === Infinity ? undefined : Math.max(nextAt, now + BIN_MS);
+    return nextAt === Infinity ? undefined : { at: Math.max(nextAt, now + BIN_MS), from: nextFrom };
   }
 
   /** Returns a function that finds thresholds. The function reads the covered times of the keyword at most once. */
@@ -254,7 +260,7 @@ function keywordOf(row: KeywordRow): AlertKeyword {
   };
 }
 
-/** Moves `above_until` of open episodes forward. */
+/** Moves `above_until` of episodes forward. */
 async function extendEpisodes(
   database: Database,
   keywordId: string,
@@ -264,7 +270,7 @@ async function extendEpisodes(
   await database.query(
     `UPDATE alert_episodes e SET above_until = GREATEST(e.above_until, n.above_until)
      FROM unnest($2::text[], $3::timestamptz[]) AS n (key, above_until)
-     WHERE e.keyword_id = $1 AND e.key = n.key AND NOT e.ended AND e.above_until < n.above_until`,
+     WHERE e.keyword_id = $1 AND e.key = n.key AND e.above_until < n.above_until`,
     [keywordId, [...above.keys()], [...above.values()].map((at) => new Date(at))],
   );
 }

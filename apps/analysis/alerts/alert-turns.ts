@@ -8,7 +8,10 @@ const NEXT_TURN_SECONDS = 10;
 /** A keyword whose alerts must be evaluated. Only one replica at a time has claimed this turn. */
 export interface AlertTurn {
   keywordId: string;
-  /** Start of the earliest bin with a new mention, in ms; undefined if only an episode can have ended. */
+  /**
+   * Start of the earliest bin with a new mention, or with an episode that had to wait, in ms; undefined if only an
+   * episode can have ended.
+   */
   changedFrom: number | undefined;
   /** How often new mentions have marked the keyword. A higher number after the evaluation shows a change meanwhile. */
   changes: number;
@@ -17,8 +20,10 @@ export interface AlertTurn {
 /** A turn that was evaluated. */
 export interface EvaluatedTurn {
   turn: AlertTurn;
-  /** The earliest time at which an open episode can end, in ms; undefined if no episode is open. */
+  /** The next time at which an episode can begin or end without new mentions, in ms; undefined if none can. */
   nextAt: number | undefined;
+  /** Start of the earliest bin that must be evaluated again at `nextAt`, in ms. */
+  nextFrom?: number | undefined;
 }
 
 /** Claims the turns that are due. The turns that have been due for the longest time come first. */
@@ -54,15 +59,17 @@ export async function finishTurns(database: Database, evaluated: readonly Evalua
   if (evaluated.length === 0) return;
   await database.query(
     `UPDATE alert_turns t SET evaluated_at = now(),
-       changed_from = CASE WHEN t.changes = e.changes THEN NULL ELSE t.changed_from END,
+       changed_from = CASE WHEN t.changes = e.changes THEN e.next_from ELSE t.changed_from END,
        due_at = CASE WHEN t.changes = e.changes THEN COALESCE(e.next_at, 'infinity')
          ELSE now() + make_interval(secs => ${NEXT_TURN_SECONDS}) END
-     FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[]) AS e (keyword_id, changes, next_at)
+     FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[])
+       AS e (keyword_id, changes, next_at, next_from)
      WHERE t.keyword_id = e.keyword_id`,
     [
       evaluated.map(({ turn }) => turn.keywordId),
       evaluated.map(({ turn }) => turn.changes),
       evaluated.map(({ nextAt }) => (nextAt === undefined ? null : new Date(nextAt))),
+      evaluated.map(({ nextFrom }) => (nextFrom === undefined ? null : new Date(nextFrom))),
     ],
   );
 }

@@ -22,8 +22,8 @@ const OLD_ROWS = [
 ] as const;
 
 /**
- * Evaluates the alerts of keywords that have new mentions, or an open episode that can end. Also deletes the rows of
- * `OLD_ROWS`. Every replica does both.
+ * Evaluates the alerts of keywords that have new mentions, or an episode that can begin or end without new mentions. Also
+ * deletes the rows of `OLD_ROWS`. Every replica does both.
  */
 @Injectable()
 export class AlertsLoop implements Loop {

@@ -22,6 +22,8 @@ export interface ReachedEnd {
 export interface EpisodeChange<R extends ReachedEnd> {
   /** The window that begins a new episode; undefined if the rule does not fire. */
   fired: R | undefined;
+  /** The first window of an episode that cannot fire yet, because the rule fired less than 60 minutes ago. */
+  waiting: R | undefined;
   /** True if the episode that existed before the evaluation has ended. */
   ended: boolean;
   /** The end of the last window that fired the rule or continued an episode; undefined if the rule has never fired. */
@@ -31,7 +33,8 @@ export interface EpisodeChange<R extends ReachedEnd> {
 /**
  * Decides in one evaluation whether a rule fires, and whether its episode ends. An episode ends when the length of one
  * window has passed since `aboveUntil`. A window that ends at or before `aboveUntil` is ignored, so that late items do
- * not fire a second alert for the same time.
+ * not fire a second alert for the same time. A window that ends later, but within the length of one window, continues
+ * the episode even if it had ended: its mentions were found late, for example after an outage of the source.
  * @param reached the windows that reached their thresholds, the earliest first
  * @param now ms
  */
@@ -42,25 +45,21 @@ export function evaluateEpisode<R extends ReachedEnd>(
   now: number,
 ): EpisodeChange<R> {
   const windowMs = lengthOf(condition);
-  let isOpen = previous !== undefined && !previous.ended;
+  const isSuppressed = previous !== undefined && now < previous.firedAt + MIN_INTERVAL_MS;
   let aboveUntil = previous?.aboveUntil;
-  let ended = false;
   let fired: R | undefined;
-  const endIfOver = (at: number) => {
-    if (!isOpen || aboveUntil === undefined || at - aboveUntil < windowMs) return;
-    isOpen = false;
-    ended ||= fired === undefined;
-  };
+  let waiting: R | undefined;
   for (const window of reached) {
     if (aboveUntil !== undefined && window.to <= aboveUntil) continue;
-    endIfOver(window.to);
-    const isSuppressed =
-      fired !== undefined || (previous !== undefined && now < previous.firedAt + MIN_INTERVAL_MS);
-    if (!isOpen && isSuppressed) continue;
-    if (!isOpen) fired = window;
-    isOpen = true;
+    if (aboveUntil === undefined || window.to - aboveUntil >= windowMs) {
+      if (fired || isSuppressed) {
+        waiting = window;
+        break;
+      }
+      fired = window;
+    }
     aboveUntil = window.to;
   }
-  endIfOver(now);
-  return { fired, ended, aboveUntil };
+  const isOver = fired !== undefined || waiting !== undefined || (aboveUntil ?? now) + windowMs <= now;
+  return { fired, waiting, ended: previous !== undefined && !previous.ended && isOver, aboveUntil };
 }
