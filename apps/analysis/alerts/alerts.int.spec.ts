@@ -133,38 +133,6 @@ it('an episode ends one hour after its last window that reached the threshold, a
   expect(await scene.kinds()).toEqual(['fired', 'ended', 'fired']);
 });
 
-it('a burst that continues during an outage of its source fires no second alert after the outage [alerts.episode, alerts.blind]', async () => {
-  const scene = await fixture.scene({ rules: [rule()] });
-  await scene.publish(scene.mentions(5, 4, 3, 2, 1));
-  await scene.evaluate();
-  // Nothing was read for 70 minutes, so the episode seems to end. In fact six mentions an hour were published.
-  await scene.evaluate(70);
-  const continued = scene.mentions(...Array.from({ length: 8 }, (_, n) => -8 * n - 8));
-  await scene.publish(continued.map((one) => ({ ...one, occurredAt: isoOf(NOW + 71 * MINUTE_MS) })));
-  await scene.check({ windowFrom: isoOf(NOW), windowTo: isoOf(NOW + 71 * MINUTE_MS) });
-  await scene.evaluate(71);
-  expect(await scene.kinds()).toEqual(['fired', 'ended']);
-});
-
-it('an episode that begins less than 60 minutes after an alert fires at the end of these 60 minutes, even without a new mention [alerts.episode, alerts.quiet]', async () => {
-  const scene = await fixture.scene({ rules: [rule()] });
-  // One check finds both bursts.
-  await scene.publish(scene.mentions(305, 304, 303, 302, 301, 5, 4, 3, 2, 1));
-  await scene.evaluate();
-  expect(
-    await fixture.database.query('SELECT due_at FROM alert_turns WHERE keyword_id = $1', [scene.keywordId]),
-  ).toEqual([{ due_at: new Date(NOW + 5 * MINUTE_MS) }]);
-  await scene.evaluate(30);
-  expect(
-    await fixture.database.query('SELECT due_at FROM alert_turns WHERE keyword_id = $1', [scene.keywordId]),
-  ).toEqual([{ due_at: new Date(NOW + HOUR_MS) }]);
-  const fired = async () => (await scene.kinds()).filter((kind) => kind === 'fired').length;
-  expect(await fired()).toBe(1);
-  await scene.evaluate(60);
-  await scene.evaluate(61);
-  expect(await fired()).toBe(2);
-});
-
 it('three replicas that evaluate the same mentions at the same time fire one alert [alerts.once]', async () => {
   const scene = await fixture.scene({ rules: [rule()], spikeAlert: 'high' });
   await scene.publish(scene.mentions(5, 4, 3, 2, 1));

@@ -17,7 +17,7 @@ export interface KeywordSearch {
 export interface AlertHistory {
   /** The current searches of the keyword; mentions of other searches are not counted. */
   searches: readonly KeywordSearch[];
-  /** The periods whose items each search has read completely, the earliest first. */
+  /** The periods whose items each present or earlier search has read completely, the earliest first. */
   coverage: ReadonlyMap<string, readonly Covered[]>;
   /** IANA zone of the account. */
   timeZone: string;
@@ -68,13 +68,20 @@ export async function findLevel(
   history: AlertHistory,
 ): Promise<WindowLevel | undefined> {
   const { condition } = rule;
-  const searches = searchesOf(rule, history.searches).map(({ searchId }) => ({
+  const counted = searchesOf(rule, history.searches);
+  const searches = counted.map(({ searchId }) => ({
     searchId,
     covered: history.coverage.get(searchId) ?? [],
   }));
-  const firsts = searches.flatMap(({ covered: [first] }) => (first ? [first.from] : []));
+  // An old keyword can have only new searches, because a change of a search's criteria can replace the search. Then the
+  // earlier windows are unknown, not absent.
+  const others = new Set(history.searches.filter((one) => !counted.includes(one)).map((one) => one.searchId));
+  const firsts = [...history.coverage].flatMap(([id, [first]]) =>
+    first && !others.has(id) ? first.from : [],
+  );
   if (firsts.length === 0) return undefined;
-  const began = { first: Math.min(...firsts), last: Math.max(...firsts) };
+  const starts = searches.flatMap(({ covered: [first] }) => (first ? [first.from] : []));
+  const began = { first: Math.min(...firsts), last: Math.max(...starts) };
   for (const { windows, needed } of baselinesOf(condition, window, began, history.timeZone)) {
     const counts = windows.length > 0 ? await history.countsIn(windows, countsNegative(condition)) : [];
     const known = windows.map((one, n) =>

@@ -46,7 +46,7 @@ export interface Baseline {
   needed: number;
 }
 
-/** When the first and the last search of a keyword began, in ms. */
+/** When the first search of a keyword began, and the last of the searches that a rule counts, in ms. */
 export interface SearchStarts {
   first: number;
   last: number;

@@ -84,7 +84,7 @@ export class AlertsUnderTest {
 export class AlertScene {
   readonly accountId = newId();
   readonly keywordId = newId();
-  readonly watchId = newId();
+  watchId = newId();
 
   /** @param searchId empty if the watch has no search id */
   private constructor(
@@ -127,6 +127,16 @@ export class AlertScene {
     await this.fixture.database.query('UPDATE keywords SET definition = $2 WHERE keyword_id = $1', [
       this.keywordId,
       JSON.stringify(json),
+    ]);
+  }
+
+  /** Replaces the watch by a new watch, as a change of the search's criteria does. */
+  async replaceSearch(): Promise<void> {
+    const previous = this.watchId;
+    this.watchId = newId();
+    await this.fixture.database.query('UPDATE watches SET watch_id = $2 WHERE watch_id = $1', [
+      previous,
+      this.watchId,
     ]);
   }
 
@@ -190,6 +200,15 @@ export class AlertScene {
         finishTurns(this.fixture.database, await one.evaluateTurns(turns, NOW + minutesLater * MINUTE_MS)),
       ),
     );
+  }
+
+  /** Returns when the next evaluation is due, in ms. */
+  async dueAt(): Promise<number | undefined> {
+    const [turn]: { due_at: Date }[] = await this.fixture.database.query(
+      'SELECT due_at FROM alert_turns WHERE keyword_id = $1',
+      [this.keywordId],
+    );
+    return turn?.due_at.getTime();
   }
 
   async facts(): Promise<AlertEvent['event'][]> {

@@ -1,0 +1,50 @@
+import { isoOf } from '#kernel';
+import { AlertsUnderTest, HOUR_MS, MINUTE_MS, NOW, rule } from '../testing/alerts-under-test.js';
+
+let fixture: AlertsUnderTest;
+
+beforeAll(async () => {
+  fixture = await AlertsUnderTest.open();
+});
+afterAll(() => fixture?.close());
+
+it('a rule does not fire at the usual number of mentions after all searches of its keyword were replaced [alerts.volume]', async () => {
+  const scene = await fixture.scene({ rules: [rule()] }, '');
+  await scene.publish(scene.mentions(...Array.from({ length: 100 }, (_, n) => 6 * n + 3)));
+  await scene.replaceSearch();
+  await scene.check({ baseline: true, windowTo: isoOf(NOW) });
+  await scene.publish(
+    scene
+      .mentions(...Array.from({ length: 6 }, (_, n) => -6 * n - 3))
+      .map((one) => ({ ...one, occurredAt: one.countedAt! })),
+  );
+  await scene.check({ windowFrom: isoOf(NOW), windowTo: isoOf(NOW + 35 * MINUTE_MS) });
+  await scene.evaluate(35);
+  expect(await scene.facts()).toEqual([]);
+});
+
+it('a burst that continues during an outage of its source fires no second alert after the outage [alerts.episode, alerts.blind]', async () => {
+  const scene = await fixture.scene({ rules: [rule()] });
+  await scene.publish(scene.mentions(5, 4, 3, 2, 1));
+  await scene.evaluate();
+  // Nothing was read for 70 minutes, so the episode seems to end. In fact six mentions an hour were published.
+  await scene.evaluate(70);
+  const continued = scene.mentions(...Array.from({ length: 8 }, (_, n) => -8 * n - 8));
+  await scene.publish(continued.map((one) => ({ ...one, occurredAt: isoOf(NOW + 71 * MINUTE_MS) })));
+  await scene.check({ windowFrom: isoOf(NOW), windowTo: isoOf(NOW + 71 * MINUTE_MS) });
+  await scene.evaluate(71);
+  expect(await scene.kinds()).toEqual(['fired', 'ended']);
+});
+
+it('an episode that begins less than 60 minutes after an alert fires at the end of these 60 minutes, even without a new mention [alerts.episode, alerts.quiet]', async () => {
+  const scene = await fixture.scene({ rules: [rule()] });
+  // One check finds both bursts.
+  await scene.publish(scene.mentions(305, 304, 303, 302, 301, 5, 4, 3, 2, 1));
+  await scene.evaluate();
+  await scene.evaluate(30);
+  expect(await scene.dueAt()).toBe(NOW + HOUR_MS);
+  const fired = async () => (await scene.kinds()).filter((kind) => kind === 'fired').length;
+  expect(await fired()).toBe(1);
+  await scene.evaluate(60);
+  expect(await fired()).toBe(2);
+});
