@@ -19,7 +19,7 @@ const alerts: Aggregate<AlertsState, AlertEvent, AlertDecision> = {
 
 /**
  * Appends decisions about the alerts of a keyword to ALERTS. If another replica has appended a decision meanwhile, this
- * decision is made again.
+ * decision is made again. Appends nothing for a retired or purged keyword.
  */
 @Injectable()
 export class AlertDecisions {
@@ -36,7 +36,11 @@ export class AlertDecisions {
       accountId: keyword.accountId,
       subjectTokens: [keyword.keywordId],
       commandId,
-      decide: (state) => decide(command, state),
+      // A purge first retires the keyword, under the account's lock. So either this query finds no keyword, or the purge
+      // also deletes this decision.
+      read: (tx) =>
+        tx.query(`SELECT 1 FROM keywords WHERE keyword_id = $1 AND state <> 'retired'`, [keyword.keywordId]),
+      decide: (state, _, found: unknown[]) => (found.length > 0 ? decide(command, state) : []),
       decisionOf: (events) =>
         create(AlertDecisionSchema, { commandId, ...keyword, decidedAt: command.at, events }),
     });

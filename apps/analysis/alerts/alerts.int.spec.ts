@@ -11,6 +11,7 @@ import { mentionCountsProjection } from '../projections/mention-counts.projectio
 import { searchCoverageProjection } from '../projections/search-coverage.projection.js';
 import { CountDifference, TestedAlerts } from '../backtests/tested-alerts.js';
 import { claimTurns, finishTurns } from './alert-turns.js';
+import { MentionHistory } from './mention-history.js';
 import { binOf } from './windows.js';
 import { AlertsUnderTest, HOUR_MS, MINUTE_MS, NOW, rule, RULE } from '../testing/alerts-under-test.js';
 
@@ -258,4 +259,23 @@ it('a purge deletes counts, covered times and episodes, and later messages do no
       table,
       await fixture.database.query(`SELECT 1 FROM ${table} WHERE keyword_id = $1`, [keywordId]),
     ]).toEqual([table, []]);
+});
+
+it('an evaluation that is still running after a purge stores no alert [alerts.purge]', async () => {
+  const scene = await fixture.scene({ rules: [rule()] });
+  await scene.publish(scene.mentions(5, 4, 3, 2, 1));
+  const { accountId, keywordId, watchId } = scene;
+  const examples = jest.spyOn(MentionHistory.prototype, 'examplesOf').mockImplementation(async () => {
+    await fixture.database.query('DELETE FROM keywords WHERE keyword_id = $1', [keywordId]);
+    const purge = create(PurgeSchema, { accountId, keywordId, watchIds: [watchId] });
+    const message = { data: toBinary(PurgeSchema, purge), time: new Date() } as JsMsg;
+    await new PurgeHandler(fixture.clickhouse, fixture.database, fixture.store).handle([message]);
+    return [];
+  });
+  await scene.evaluate();
+  examples.mockRestore();
+  expect(await scene.facts()).toEqual([]);
+  expect(
+    await fixture.database.query('SELECT 1 FROM alert_episodes WHERE keyword_id = $1', [keywordId]),
+  ).toEqual([]);
 });
