@@ -4,6 +4,13 @@ import type { AlertRule } from './alert-rules.js';
 import type { BinCount } from './counted-series.js';
 import type { Window } from './windows.js';
 
+/**
+ * The search of a row `c`. A row from the time when the search had no id has the id of its watch. If the search has an id
+ * now, because a user moved it into a list of searches, its history continues.
+ */
+const SEARCH_ID = 'COALESCE(w.search_id, c.search_id)';
+const ITS_WATCH = 'LEFT JOIN watches w ON w.watch_id = c.search_id';
+
 /** Reads the counts and the covered times of keywords. */
 export class MentionHistory {
   constructor(private readonly database: Database | Tx) {}
@@ -15,9 +22,10 @@ export class MentionHistory {
   async recent(since: ReadonlyMap<string, number>): Promise<Map<string, BinCount[]>> {
     const rows: { keyword_id: string; search_id: string; bin: Date; total: number; negative: number }[] =
       await this.database.query(
-        `SELECT c.keyword_id, c.search_id, c.bin, c.total, c.negative
+        `SELECT c.keyword_id, ${SEARCH_ID} AS search_id, c.bin, sum(c.total)::int AS total, sum(c.negative)::int AS negative
          FROM unnest($1::uuid[], $2::timestamptz[]) AS k (keyword_id, since)
-         JOIN mention_counts c ON c.keyword_id = k.keyword_id AND c.bin >= k.since ORDER BY c.bin`,
+         JOIN mention_counts c ON c.keyword_id = k.keyword_id AND c.bin >= k.since ${ITS_WATCH}
+         GROUP BY 1, 2, 3 ORDER BY c.bin`,
         [[...since.keys()], [...since.values()].map((at) => new Date(at))],
       );
     const counts = new Map<string, BinCount[]>();
@@ -38,9 +46,9 @@ export class MentionHistory {
   ): Promise<ReadonlyMap<string, number>[]> {
     const counts = windows.map(() => new Map<string, number>());
     const rows: { n: number; search_id: string; count: number }[] = await this.database.query(
-      `SELECT w.n, c.search_id, sum(${negative ? 'c.negative' : 'c.total'})::int AS count
-       FROM unnest($2::timestamptz[], $3::timestamptz[]) WITH ORDINALITY AS w (since, until, n)
-       JOIN mention_counts c ON c.keyword_id = $1 AND c.bin >= w.since AND c.bin < w.until GROUP BY 1, 2`,
+      `SELECT p.n, ${SEARCH_ID} AS search_id, sum(${negative ? 'c.negative' : 'c.total'})::int AS count
+       FROM unnest($2::timestamptz[], $3::timestamptz[]) WITH ORDINALITY AS p (since, until, n)
+       JOIN mention_counts c ON c.keyword_id = $1 AND c.bin >= p.since AND c.bin < p.until ${ITS_WATCH} GROUP BY 1, 2`,
       [keywordId, windows.map(({ from }) => new Date(from)), windows.map(({ to }) => new Date(to))],
     );
     for (const { n, search_id, count } of rows) counts[n - 1]?.set(search_id, count);
@@ -50,8 +58,8 @@ export class MentionHistory {
   /** Returns the covered times of each search of a keyword, the earliest first. */
   async coverageOf(keywordId: string): Promise<Map<string, Covered[]>> {
     const rows: { search_id: string; covered_from: Date; covered_to: Date }[] = await this.database.query(
-      `SELECT search_id, covered_from, covered_to FROM search_coverage WHERE keyword_id = $1
-       ORDER BY search_id, covered_from`,
+      `SELECT ${SEARCH_ID} AS search_id, c.covered_from, c.covered_to FROM search_coverage c ${ITS_WATCH}
+       WHERE c.keyword_id = $1 ORDER BY 1, 2`,
       [keywordId],
     );
     const covered = new Map<string, Covered[]>();
@@ -72,9 +80,10 @@ export class MentionHistory {
     searches: readonly string[],
   ): Promise<string[]> {
     const rows: { event_id: string }[] = await this.database.query(
-      `SELECT event_id FROM counted_mentions WHERE keyword_id = $1 AND counted_at >= $2 AND counted_at < $3
-         AND search_id = ANY ($4) AND (negative OR NOT $5::boolean)
-       ORDER BY counted_at DESC, event_id LIMIT ${MAX_EXAMPLES}`,
+      `SELECT c.event_id FROM counted_mentions c ${ITS_WATCH}
+       WHERE c.keyword_id = $1 AND c.counted_at >= $2 AND c.counted_at < $3
+         AND ${SEARCH_ID} = ANY ($4) AND (c.negative OR NOT $5::boolean)
+       ORDER BY c.counted_at DESC, c.event_id LIMIT ${MAX_EXAMPLES}`,
       [keywordId, new Date(from), new Date(to), searches, condition.kind === 'sentiment_shift'],
     );
     return rows.map((row) => row.event_id);

@@ -89,7 +89,7 @@ export class AlertScene {
   /** @param searchId empty if the watch has no search id */
   private constructor(
     private readonly fixture: AlertsUnderTest,
-    readonly searchId: string,
+    private searchId: string,
   ) {}
 
   static async with(fixture: AlertsUnderTest, definition: Definition, ofSearch: string): Promise<AlertScene> {
@@ -127,6 +127,15 @@ export class AlertScene {
     await this.fixture.database.query('UPDATE keywords SET definition = $2 WHERE keyword_id = $1', [
       this.keywordId,
       JSON.stringify(json),
+    ]);
+  }
+
+  /** Gives the search an id, as moving the search into a list of searches does. The watch continues. */
+  async giveSearchId(): Promise<void> {
+    this.searchId = newId();
+    await this.fixture.database.query('UPDATE watches SET search_id = $2 WHERE watch_id = $1', [
+      this.watchId,
+      this.searchId,
     ]);
   }
 
@@ -202,13 +211,13 @@ export class AlertScene {
     );
   }
 
-  /** Returns when the next evaluation is due, in ms. */
+  /** Returns when the next evaluation is due, in ms; infinity if no evaluation is due. */
   async dueAt(): Promise<number | undefined> {
-    const [turn]: { due_at: Date }[] = await this.fixture.database.query(
+    const [turn]: { due_at: Date | number }[] = await this.fixture.database.query(
       'SELECT due_at FROM alert_turns WHERE keyword_id = $1',
       [this.keywordId],
     );
-    return turn?.due_at.getTime();
+    return turn?.due_at.valueOf();
   }
 
   async facts(): Promise<AlertEvent['event'][]> {

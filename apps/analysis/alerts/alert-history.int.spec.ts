@@ -48,3 +48,15 @@ it('an episode that begins less than 60 minutes after an alert fires at the end 
   await scene.evaluate(60);
   expect(await fired()).toBe(2);
 });
+
+it('a spike alert keeps its history when a user moves its search into a list of searches [alerts.spike-baseline]', async () => {
+  const scene = await fixture.scene({ spikeAlert: 'low' }, '');
+  await scene.check({ windowFrom: isoOf(NOW - 8 * 24 * HOUR_MS), windowTo: isoOf(NOW) });
+  await scene.publish(scene.mentions(...Array.from({ length: 300 }, (_, n) => 30 * n + 3)));
+  await scene.giveSearchId();
+  const burst = scene.mentions(...Array.from({ length: 20 }, () => -3));
+  await scene.publish(burst.map((one) => ({ ...one, occurredAt: one.countedAt! })));
+  await scene.check({ windowFrom: isoOf(NOW), windowTo: isoOf(NOW + 5 * MINUTE_MS) });
+  await scene.evaluate(5);
+  expect(await scene.facts()).toMatchObject([{ case: 'fired', value: { observed: 22 } }]);
+});
