@@ -1,4 +1,9 @@
+import { create } from '@bufbuild/protobuf';
+import { NO_ID } from '#clickhouse';
+import { KeywordDefinitionSchema } from '#contracts';
 import { isoOf } from '#kernel';
+import { CountDifference, TestedAlerts } from '../backtests/tested-alerts.js';
+import type { TestedItem } from '../backtests/tested-item.js';
 import { AlertsUnderTest, HOUR_MS, MINUTE_MS, NOW, rule } from '../testing/alerts-under-test.js';
 
 let fixture: AlertsUnderTest;
@@ -59,4 +64,22 @@ it('a spike alert keeps its history when a user moves its search into a list of 
   await scene.check({ windowFrom: isoOf(NOW), windowTo: isoOf(NOW + 5 * MINUTE_MS) });
   await scene.evaluate(5);
   expect(await scene.facts()).toMatchObject([{ case: 'fired', value: { observed: 22 } }]);
+});
+
+it('a backtest does not count mentions that the tested rules drop, also if they are from before a user moved the search into a list', async () => {
+  const scene = await fixture.scene({ rules: [rule()] }, '');
+  const mentions = scene.mentions(50, 40, 30, 20, 10);
+  await scene.publish(mentions);
+  await scene.giveSearchId();
+  const { accountId, keywordId, watchId } = scene;
+  const window = { accountId, keywordId, since: new Date(NOW - 2 * HOUR_MS), until: new Date(NOW) };
+  const definition = create(KeywordDefinitionSchema, { rules: [rule()] });
+  const difference = new CountDifference();
+  const found = () => new TestedAlerts(fixture.database).of(window, definition, difference);
+  expect(await found()).toMatchObject([{ observed: 5 }]);
+  const at = mentions[0]!.countedAt!.replace('T', ' ').replace('Z', '');
+  const stored = { occurred_at: at, published_at: at, search_id: NO_ID, watch_id: watchId };
+  const row = { ...stored, dropped_reason: '', rules: [], labels: [], version: 0, never_counted: false };
+  difference.add({ row, dropped: { reason: 'mute' }, labels: [] } as unknown as TestedItem);
+  expect(await found()).toEqual([]);
 });

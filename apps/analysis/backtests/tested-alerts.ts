@@ -30,6 +30,13 @@ export interface TestedAlert {
   name: string | null;
 }
 
+interface TestedKeyword {
+  timezone: string;
+  searches: KeywordSearch[] | null;
+  /** The id of each search that has one, by watch. */
+  search_ids: Record<string, string> | null;
+}
+
 /** How the tested rules change the counts of mentions that alerts use. */
 export class CountDifference {
   private readonly bins = new Map<string, BinCount>();
@@ -56,10 +63,15 @@ export class CountDifference {
     this.bins.set(`${searchId} ${at}`, bin);
   }
 
-  /** Returns the counts with the difference added, the earliest first. No count is negative. */
-  appliedTo(counts: readonly BinCount[]): BinCount[] {
+  /**
+   * Returns the counts with the difference added, the earliest first. No count is negative.
+   * @param searchIds by watch: the present id of a search that had no id when its mentions were stored
+   */
+  appliedTo(counts: readonly BinCount[], searchIds: Readonly<Record<string, string>> = {}): BinCount[] {
     const all = new Map(counts.map((bin) => [`${bin.searchId} ${bin.at}`, bin]));
-    for (const [key, { searchId, at, total, negative }] of this.bins) {
+    for (const { searchId: stored, at, total, negative } of this.bins.values()) {
+      const searchId = searchIds[stored] ?? stored;
+      const key = `${searchId} ${at}`;
       const known = all.get(key);
       all.set(key, {
         ...{ searchId, at, total: Math.max(0, (known?.total ?? 0) + total) },
@@ -93,7 +105,9 @@ export class TestedAlerts {
     const found = await backtestAlerts(
       rules,
       {
-        series: new CountedSeries(difference.appliedTo(counts.get(keywordId) ?? [])),
+        series: new CountedSeries(
+          difference.appliedTo(counts.get(keywordId) ?? [], keyword.search_ids ?? {}),
+        ),
         searches: keyword.searches ?? [],
         coverage: await history.coverageOf(keywordId),
         timeZone: keyword.timezone,
@@ -106,11 +120,11 @@ export class TestedAlerts {
     }));
   }
 
-  private async keyword(
-    keywordId: string,
-  ): Promise<{ timezone: string; searches: KeywordSearch[] | null } | undefined> {
-    const rows: { timezone: string; searches: KeywordSearch[] | null }[] = await this.database.query(
+  private async keyword(keywordId: string): Promise<TestedKeyword | undefined> {
+    const rows: TestedKeyword[] = await this.database.query(
       `SELECT a.timezone,
+         (SELECT jsonb_object_agg(w.watch_id, w.search_id) FROM watches w
+          WHERE w.keyword_id = k.keyword_id AND w.search_id IS NOT NULL) AS search_ids,
          (SELECT jsonb_agg(DISTINCT jsonb_build_object('searchId', COALESCE(w.search_id, w.watch_id), 'source', w.source)) FROM watches w
           WHERE w.keyword_id = k.keyword_id AND w.retired_at IS NULL AND NOT w.disabled) AS searches
        FROM keywords k JOIN accounts a USING (account_id) WHERE k.keyword_id = $1`,
