@@ -39,6 +39,9 @@ it('a burst that continues during an outage of its source fires no second alert 
   await scene.check({ windowFrom: isoOf(NOW), windowTo: isoOf(NOW + 71 * MINUTE_MS) });
   await scene.evaluate(71);
   expect(await scene.kinds()).toEqual(['fired', 'ended']);
+  await scene.publish(scene.mentions(-76).map((one) => ({ ...one, occurredAt: one.countedAt! })));
+  await scene.evaluate(76);
+  expect(await scene.kinds()).toEqual(['fired', 'ended']);
 });
 
 it('an episode that begins less than 60 minutes after an alert fires at the end of these 60 minutes, even without a new mention [alerts.episode, alerts.quiet]', async () => {
