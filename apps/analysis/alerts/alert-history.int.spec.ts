@@ -57,6 +57,19 @@ it('an episode that begins less than 60 minutes after an alert fires at the end 
   expect(await fired()).toBe(2);
 });
 
+it('an alert about a burst does not wait for alerts about earlier bursts that were found late', async () => {
+  const scene = await fixture.scene({ rules: [rule({ multiple: 1 })] });
+  await scene.publish(scene.mentions(...[400, 300, 200, 100].flatMap((at) => Array(8).fill(at) as number[])));
+  await scene.evaluate();
+  const live = scene.mentions(...Array.from({ length: 40 }, () => -9));
+  await scene.publish(live.map((one) => ({ ...one, occurredAt: one.countedAt! })));
+  await scene.check({ windowFrom: isoOf(NOW), windowTo: isoOf(NOW + 10 * MINUTE_MS) });
+  await scene.evaluate(10);
+  await scene.evaluate(60);
+  const fired = (await scene.facts()).flatMap((fact) => (fact.case === 'fired' ? [fact.value.observed] : []));
+  expect(fired).toEqual([8, 40]);
+});
+
 it('a spike alert keeps its history when a user moves its search into a list of searches [alerts.spike-baseline]', async () => {
   const scene = await fixture.scene({ spikeAlert: 'low' }, '');
   await scene.check({ windowFrom: isoOf(NOW - 8 * 24 * HOUR_MS), windowTo: isoOf(NOW) });

@@ -22,7 +22,10 @@ export interface ReachedEnd {
 export interface EpisodeChange<R extends ReachedEnd> {
   /** The window that begins a new episode; undefined if the rule does not fire. */
   fired: R | undefined;
-  /** The first window of an episode that cannot fire yet, because the rule fired less than 60 minutes ago. */
+  /**
+   * The first window of the latest episode that cannot fire yet, because the rule fired less than 60 minutes ago. Earlier
+   * such episodes never fire: they were found late, and would delay the alert about the latest episode by hours.
+   */
   waiting: R | undefined;
   /** True if the episode that existed before the evaluation has ended. */
   ended: boolean;
@@ -49,12 +52,14 @@ export function evaluateEpisode<R extends ReachedEnd>(
   let aboveUntil = previous?.aboveUntil;
   let fired: R | undefined;
   let waiting: R | undefined;
+  let waitingUntil = -Infinity;
   for (const window of reached) {
     if (aboveUntil !== undefined && window.to <= aboveUntil) continue;
     if (aboveUntil === undefined || window.to - aboveUntil >= windowMs) {
       if (fired || isSuppressed) {
-        waiting = window;
-        break;
+        if (window.to - waitingUntil >= windowMs) waiting = window;
+        waitingUntil = window.to;
+        continue;
       }
       fired = window;
     }
