@@ -142,7 +142,7 @@ interface FiguresProps {
 
 function Figures({ keyword, bySource, bySentiment }: FiguresProps) {
   const read = (bySentiment?.total ?? 0) - (bySentiment?.totals.get('') ?? 0);
-  const share = (name: string) => (read > 0 ? percent((bySentiment?.totals.get(name) ?? 0) / read) : '–');
+  const share = (name: string) => percent((bySentiment?.totals.get(name) ?? 0) / read);
   const last = keyword.watches
     .flatMap(({ lastCheckedAt }) => lastCheckedAt ?? [])
     .sort()
@@ -152,8 +152,8 @@ function Figures({ keyword, bySource, bySentiment }: FiguresProps) {
       <Figure label="Mentions" value={bySource ? count(bySource.total) : '…'} />
       <Figure
         label="Negative"
-        value={bySentiment ? share('negative') : '…'}
-        hint={`${share('positive')} positive`}
+        value={!bySentiment ? '…' : read > 0 ? share('negative') : '–'}
+        hint={read > 0 ? `${share('positive')} positive` : bySentiment && 'No mention has a sentiment'}
       />
       <Figure
         label="Credits a month"
