@@ -58,7 +58,7 @@ function Refusal({
 }) {
   return (
     <Stack gap="xs" mt={4}>
-      <Text size="sm">The keyword cannot be saved:</Text>
+      <Text size="sm">The keyword cannot be saved yet:</Text>
       <List size="sm" spacing={4}>
         {faults.length === 0 && <List.Item className="foreign">{message}</List.Item>}
         {faults.slice(0, 8).map((fault) => (
