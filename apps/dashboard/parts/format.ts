@@ -4,6 +4,8 @@ const monthDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'sh
 const minute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const hourly = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', timeZone: 'UTC' });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });
+/** For a single unit, because the short form of “next month” is “next mo”. */
+const relativeOne = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
 const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
 const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 });
@@ -19,7 +21,7 @@ const UNITS = [
 ] as const;
 
 /**
- * Returns for example “5 min. ago” or “in 2 hr.”.
+ * Returns for example “5 min. ago”, “in 2 hr.” or “next month”.
  * @param near the text for less than a minute, before or after
  */
 export function relativeTime(at: string, now: number, near = 'just now'): string {
@@ -27,7 +29,9 @@ export function relativeTime(at: string, now: number, near = 'just now'): string
   // 59.6 minutes are shown as 1 hour, not as 60 minutes.
   const isLong = (length: number, n: number) => Math.abs(seconds) >= length - (UNITS[n + 1]?.[1] ?? 0) / 2;
   const [unit, size] = UNITS.find(([, length], n) => isLong(length, n)) ?? ['second', 1];
-  return unit === 'second' ? near : relative.format(Math.round(seconds / size), unit);
+  if (unit === 'second') return near;
+  const number = Math.round(seconds / size);
+  return (Math.abs(number) === 1 ? relativeOne : relative).format(number, unit);
 }
 
 /** Returns for example “Sunday, 22 November 2026 at 19:28:05 CET”, in the viewer's zone. */
