@@ -63,6 +63,11 @@ export class ReplaySender {
       this.log.warn({ err: error, replayId: replay.replayId }, 'a turn of a replay ends early');
     }
     const { results, after, missing, crowded } = progress;
+    if (missing > 0)
+      this.log.warn(
+        { replayId: replay.replayId, missing, until: after },
+        'the index contains events that EVENTS does not contain',
+      );
     const waitMs = crowded
       ? NO_ROOM_MS
       : began + (results.length * 1000) / replay.ratePerSecond - performance.now();
@@ -114,13 +119,7 @@ export class ReplaySender {
     { signing, failingSince }: Endpoint,
   ): Promise<Delivery | undefined> {
     const event = await this.index.read(entry);
-    if (!event) {
-      this.log.warn(
-        { replayId, eventId: entry.id, watchId: entry.watchId, seq: entry.seq },
-        'the index contains an event that EVENTS does not contain',
-      );
-      return undefined;
-    }
+    if (!event) return undefined;
     return {
       eventId: event.eventId,
       target: { kind: 'replay', id: replayId },
