@@ -1,4 +1,11 @@
+import { Outage } from '#kernel';
 import { lockAccount, type Database, type Tx } from '#postgres';
+
+/**
+ * Half of the time for which the caller of a command waits. On an overloaded machine, a command that waited longer would
+ * only be executed after its caller has got 503. So the queue would contain only such commands, and all would fail.
+ */
+const TURN_WITHIN_MS = 5000;
 
 /** The end of the last work of each account. */
 const turns = new WeakMap<Database, Map<string, Promise<void>>>();
@@ -7,15 +14,21 @@ const turns = new WeakMap<Database, Map<string, Promise<void>>>();
  * Runs the work after all earlier work of the account in this process. So a command waits here, and not for the lock of
  * its account in Postgres. A command that waits for this lock holds one of the few connections, so the commands of all
  * other accounts would soon wait for a connection.
+ * @throws Outage if the earlier work has not ended within 5 s; `work` was not called then
  */
 export function inTurnOfAccount<T>(
   database: Database,
   accountId: string,
   work: () => Promise<T>,
 ): Promise<T> {
+  const asked = performance.now();
   const ends = turns.get(database) ?? new Map<string, Promise<void>>();
   turns.set(database, ends);
-  const result = (ends.get(accountId) ?? Promise.resolve()).then(work);
+  const result = (ends.get(accountId) ?? Promise.resolve()).then(() => {
+    if (performance.now() - asked > TURN_WITHIN_MS)
+      throw new Outage('Postgres', 'earlier changes of the account have not ended in time');
+    return work();
+  });
   const end = result.then(
     () => undefined,
     () => undefined,

@@ -1,0 +1,27 @@
+import { Outage } from '#kernel';
+import type { Database } from '#postgres';
+import { fakeOnly } from '#testing';
+import { inTurnOfAccount } from './account-turns.js';
+
+const database = {} as Database;
+
+afterEach(() => jest.useRealTimers());
+
+describe('work of an account', () => {
+  it('is not done after a wait of more than 5 s, because its caller waits only 10 s', async () => {
+    jest.useFakeTimers(fakeOnly('performance'));
+    let end = () => {};
+    const earlier = inTurnOfAccount(database, 'one', () => new Promise<void>((resolve) => (end = resolve)));
+    // The earlier work begins.
+    await Promise.resolve();
+    const done: string[] = [];
+    const tooLate = inTurnOfAccount(database, 'one', () => Promise.resolve(done.push('too late')));
+    const refused = expect(tooLate).rejects.toThrow(Outage);
+    jest.advanceTimersByTime(4000);
+    const inTime = inTurnOfAccount(database, 'one', () => Promise.resolve(done.push('in time')));
+    jest.advanceTimersByTime(1500);
+    end();
+    await Promise.all([earlier, refused, inTime]);
+    expect(done).toEqual(['in time']);
+  });
+});
