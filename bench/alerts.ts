@@ -51,7 +51,7 @@ const spike =
     };
     const history = {
       series: new CountedSeries(counts),
-      searches: [{ searchId: SEARCH, source: 'hackernews' }],
+      searches: [{ watchId: SEARCH, source: 'hackernews' }],
       coverage: new Map([[SEARCH, [{ from: START, to: END }]]]),
       timeZone: 'UTC',
     };

@@ -32,7 +32,7 @@ export function countsOf({ from, to, rateAt, bursts }: Arrivals, random: Random)
   for (let at = from; at < to; at += BIN_MS) {
     const times = bursts.find((burst) => at >= burst.from && at < burst.to)?.times ?? 1;
     const total = poisson((rateAt(at) * times) / BINS_PER_HOUR, random);
-    if (total > 0) counts.push({ searchId: SEARCH, at, total, negative: 0 });
+    if (total > 0) counts.push({ watchId: SEARCH, at, total, negative: 0 });
   }
   return counts;
 }

@@ -185,7 +185,7 @@ export class AlertEvaluation {
   private async alertOf(
     { keywordId }: AlertKeyword,
     rule: AlertRule,
-    { window, to, observed, baseline, searchIds }: ReachedWindow,
+    { window, to, observed, baseline, watchIds }: ReachedWindow,
     now: number,
   ): Promise<AlertFired> {
     const { key, name, condition, actions } = rule;
@@ -201,7 +201,7 @@ export class AlertEvaluation {
       windowTo: isoOf(Math.min(window.to, now)),
       observed,
       baseline,
-      sampleMentionIds: await this.history.examplesOf(keywordId, rule, window, searchIds),
+      sampleMentionIds: await this.history.examplesOf(keywordId, rule, window, watchIds),
       suppressedUntil: isoOf(now + MIN_INTERVAL_MS),
       ...actions,
     });
@@ -231,7 +231,7 @@ async function keywordsOf(database: Database, ids: readonly string[]): Promise<M
   const rows: KeywordRow[] = await database.query(
     `SELECT k.keyword_id, k.account_id, a.timezone, k.definition->'rules' AS rules,
        k.definition->>'spikeAlert' AS spike_alert,
-       (SELECT jsonb_agg(DISTINCT jsonb_build_object('searchId', COALESCE(w.search_id, w.watch_id), 'source', w.source)) FROM watches w
+       (SELECT jsonb_agg(jsonb_build_object('watchId', w.watch_id, 'source', w.source)) FROM watches w
         WHERE w.keyword_id = k.keyword_id AND w.retired_at IS NULL AND NOT w.disabled) AS searches,
        (SELECT jsonb_agg(jsonb_build_object('key', e.key, 'alertId', e.alert_id, 'firedAt', e.fired_at,
           'aboveUntil', e.above_until, 'ended', e.ended)) FROM alert_episodes e

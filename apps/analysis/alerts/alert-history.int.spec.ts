@@ -1,7 +1,6 @@
 import { create } from '@bufbuild/protobuf';
-import { NO_ID } from '#clickhouse';
 import { KeywordDefinitionSchema } from '#contracts';
-import { isoOf } from '#kernel';
+import { isoOf, newId } from '#kernel';
 import { CountDifference, TestedAlerts } from '../backtests/tested-alerts.js';
 import type { TestedItem } from '../backtests/tested-item.js';
 import { AlertsUnderTest, HOUR_MS, MINUTE_MS, NOW, rule } from '../testing/alerts-under-test.js';
@@ -13,20 +12,26 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-it('a rule does not fire at the usual number of mentions after all searches of its keyword were replaced [alerts.volume]', async () => {
-  const scene = await fixture.scene({ rules: [rule()] }, '');
-  await scene.publish(scene.mentions(...Array.from({ length: 100 }, (_, n) => 6 * n + 3)));
-  await scene.replaceSearch();
-  await scene.check({ baseline: true, windowTo: isoOf(NOW) });
-  await scene.publish(
-    scene
-      .mentions(...Array.from({ length: 6 }, (_, n) => -6 * n - 3))
-      .map((one) => ({ ...one, occurredAt: one.countedAt! })),
-  );
-  await scene.check({ windowFrom: isoOf(NOW), windowTo: isoOf(NOW + 35 * MINUTE_MS) });
-  await scene.evaluate(35);
-  expect(await scene.facts()).toEqual([]);
-});
+it.each([
+  ['all searches of its keyword were', ''],
+  ['a search with an id was', newId()],
+])(
+  'a rule does not fire at the usual number of mentions after %s replaced [alerts.volume]',
+  async (_, searchId) => {
+    const scene = await fixture.scene({ rules: [rule()] }, searchId);
+    await scene.publish(scene.mentions(...Array.from({ length: 10 }, (_, n) => 60 * n + 3)));
+    await scene.replaceSearch();
+    await scene.check({ baseline: true, windowTo: isoOf(NOW) });
+    await scene.publish(
+      scene
+        .mentions(...Array.from({ length: 6 }, (_, n) => -6 * n - 3))
+        .map((one) => ({ ...one, occurredAt: one.countedAt! })),
+    );
+    await scene.check({ windowFrom: isoOf(NOW), windowTo: isoOf(NOW + 35 * MINUTE_MS) });
+    await scene.evaluate(35);
+    expect(await scene.facts()).toEqual([]);
+  },
+);
 
 it('a burst that continues during an outage of its source fires no second alert after the outage [alerts.episode, alerts.blind]', async () => {
   const scene = await fixture.scene({ rules: [rule()] });
@@ -70,11 +75,34 @@ it('an alert about a burst does not wait for alerts about earlier bursts that we
   expect(fired).toEqual([8, 40]);
 });
 
-it('a spike alert keeps its history when a user moves its search into a list of searches [alerts.spike-baseline]', async () => {
-  const scene = await fixture.scene({ spikeAlert: 'low' }, '');
+it.each([
+  ['into a list of searches', '', newId()],
+  ['out of a list of searches', newId(), ''],
+])(
+  'a spike alert keeps its history when a user moves its search %s [alerts.spike-baseline]',
+  async (_, before, after) => {
+    const scene = await fixture.scene({ spikeAlert: 'low' }, before);
+    await scene.check({ windowFrom: isoOf(NOW - 8 * 24 * HOUR_MS), windowTo: isoOf(NOW) });
+    await scene.publish(scene.mentions(...Array.from({ length: 300 }, (_, n) => 30 * n + 3)));
+    await scene.moveSearch(after);
+    const burst = scene.mentions(...Array.from({ length: 20 }, () => -3));
+    await scene.publish(burst.map((one) => ({ ...one, occurredAt: one.countedAt! })));
+    await scene.check({ windowFrom: isoOf(NOW), windowTo: isoOf(NOW + 5 * MINUTE_MS) });
+    await scene.evaluate(5);
+    expect(await scene.facts()).toMatchObject([{ case: 'fired', value: { observed: 22 } }]);
+  },
+);
+
+it('a spike alert keeps the history that an earlier release stored under the id of the search', async () => {
+  const searchId = newId();
+  const scene = await fixture.scene({ spikeAlert: 'low' }, searchId);
   await scene.check({ windowFrom: isoOf(NOW - 8 * 24 * HOUR_MS), windowTo: isoOf(NOW) });
   await scene.publish(scene.mentions(...Array.from({ length: 300 }, (_, n) => 30 * n + 3)));
-  await scene.giveSearchId();
+  for (const table of ['mention_counts', 'search_coverage', 'counted_mentions'])
+    await fixture.database.query(`UPDATE ${table} SET search_id = $2 WHERE keyword_id = $1`, [
+      scene.keywordId,
+      searchId,
+    ]);
   const burst = scene.mentions(...Array.from({ length: 20 }, () => -3));
   await scene.publish(burst.map((one) => ({ ...one, occurredAt: one.countedAt! })));
   await scene.check({ windowFrom: isoOf(NOW), windowTo: isoOf(NOW + 5 * MINUTE_MS) });
@@ -86,7 +114,7 @@ it('a backtest does not count mentions that the tested rules drop, also if they 
   const scene = await fixture.scene({ rules: [rule()] }, '');
   const mentions = scene.mentions(50, 40, 30, 20, 10);
   await scene.publish(mentions);
-  await scene.giveSearchId();
+  await scene.moveSearch(newId());
   const { accountId, keywordId, watchId } = scene;
   const window = { accountId, keywordId, since: new Date(NOW - 2 * HOUR_MS), until: new Date(NOW) };
   const definition = create(KeywordDefinitionSchema, { rules: [rule()] });
@@ -94,7 +122,7 @@ it('a backtest does not count mentions that the tested rules drop, also if they 
   const found = () => new TestedAlerts(fixture.database).of(window, definition, difference);
   expect(await found()).toMatchObject([{ observed: 5 }]);
   const at = mentions[0]!.countedAt!.replace('T', ' ').replace('Z', '');
-  const stored = { occurred_at: at, published_at: at, search_id: NO_ID, watch_id: watchId };
+  const stored = { occurred_at: at, published_at: at, watch_id: watchId };
   const row = { ...stored, dropped_reason: '', rules: [], labels: [], version: 0, never_counted: false };
   difference.add({ row, dropped: { reason: 'mute' }, labels: [] } as unknown as TestedItem);
   expect(await found()).toEqual([]);

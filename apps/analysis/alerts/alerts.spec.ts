@@ -21,12 +21,12 @@ const ruleOf = (condition: AlertCondition, source: string | null = null): AlertR
 });
 
 /** Returns the counts of a search: `perHour(hour)` mentions in each hour after the start, spread over the hour. */
-function hourly(hours: number, perHour: (hour: number) => number, searchId = 'a'): BinCount[] {
+function hourly(hours: number, perHour: (hour: number) => number, watchId = 'a'): BinCount[] {
   const counts: BinCount[] = [];
   for (let bin = 0; bin < hours * 12; bin += 1) {
     const wanted = perHour(Math.floor(bin / 12));
     const total = Math.floor((((bin % 12) + 1) * wanted) / 12) - Math.floor(((bin % 12) * wanted) / 12);
-    if (total > 0) counts.push({ searchId, at: START + bin * BIN_MS, total, negative: 0 });
+    if (total > 0) counts.push({ watchId, at: START + bin * BIN_MS, total, negative: 0 });
   }
   return counts;
 }
@@ -50,7 +50,7 @@ async function alertsOf({ condition = SPIKE, counts, covered, timeZone = 'UTC', 
   );
   const history = {
     series: new CountedSeries([...counts].sort((a, b) => a.at - b.at)),
-    searches: coverage.map(([searchId]) => ({ searchId, source: searchId === 'a' ? 'reddit' : 'x' })),
+    searches: coverage.map(([watchId]) => ({ watchId, source: watchId === 'a' ? 'reddit' : 'x' })),
     coverage: new Map(coverage),
     timeZone,
   };
@@ -220,7 +220,7 @@ describe('a volume or sentiment_shift rule', () => {
     expect((await alertsOf({ condition, counts })).map(({ observed }) => observed)).toEqual([3]);
     const history = {
       series: new CountedSeries(hourly(10, () => 12)),
-      searches: [{ searchId: 'a', source: 'reddit' }],
+      searches: [{ watchId: 'a', source: 'reddit' }],
       coverage: new Map([['a', [{ from: START, to: START + DAY_MS }]]]),
       timeZone: 'UTC',
     };
@@ -247,7 +247,7 @@ function poissonCounts(hours: number, rateOf: (hour: number) => number, random: 
     const limit = Math.exp(-rateOf(Math.floor(bin / 12)) / 12);
     let total = 0;
     for (let product = random(); product > limit; product *= random()) total += 1;
-    if (total > 0) counts.push({ searchId: 'a', at: START + bin * BIN_MS, total, negative: 0 });
+    if (total > 0) counts.push({ watchId: 'a', at: START + bin * BIN_MS, total, negative: 0 });
   }
   return counts;
 }

@@ -2,7 +2,7 @@ import type { Window } from './windows.js';
 
 /** The number of mentions of one search in one bin of five minutes. */
 export interface BinCount {
-  searchId: string;
+  watchId: string;
   /** The start of the bin, in ms. */
   at: number;
   total: number;
@@ -22,9 +22,9 @@ export class CountedSeries {
 
   /** @param counts the earliest first; each bin of a search occurs only once */
   constructor(counts: readonly BinCount[]) {
-    for (const { searchId, at, total, negative } of counts) {
-      const sums = this.searches.get(searchId) ?? { at: [], total: [0], negative: [0] };
-      this.searches.set(searchId, sums);
+    for (const { watchId, at, total, negative } of counts) {
+      const sums = this.searches.get(watchId) ?? { at: [], total: [0], negative: [0] };
+      this.searches.set(watchId, sums);
       sums.at.push(at);
       sums.total.push((sums.total.at(-1) ?? 0) + total);
       sums.negative.push((sums.negative.at(-1) ?? 0) + negative);
@@ -35,9 +35,9 @@ export class CountedSeries {
    * Returns the number of mentions of some searches in a window.
    * @param negative true: only negative mentions are counted
    */
-  count({ from, to }: Window, negative: boolean, searchIds: readonly string[]): number {
+  count({ from, to }: Window, negative: boolean, watchIds: readonly string[]): number {
     let count = 0;
-    for (const id of searchIds) {
+    for (const id of watchIds) {
       const sums = this.searches.get(id);
       if (!sums) continue;
       const values = negative ? sums.negative : sums.total;
@@ -53,8 +53,8 @@ export class CountedSeries {
   }
 
   /** Returns the starts of the bins of these searches, from an instant on, the earliest first. */
-  binsSince(since: number, searchIds: readonly string[]): number[] {
-    const bins = searchIds.flatMap((id) => this.searches.get(id)?.at ?? []).filter((at) => at >= since);
+  binsSince(since: number, watchIds: readonly string[]): number[] {
+    const bins = watchIds.flatMap((id) => this.searches.get(id)?.at ?? []).filter((at) => at >= since);
     return [...new Set(bins)].sort((a, b) => a - b);
   }
 }

@@ -9,7 +9,7 @@ const BINS_IN_A_ROW = 50;
 
 /** A search of a keyword. */
 export interface KeywordSearch {
-  searchId: string;
+  watchId: string;
   source: string;
 }
 
@@ -37,7 +37,7 @@ export interface WindowLevel {
    * The searches whose mentions are counted: searches with a history, or all searches if the rule has no earlier
    * windows.
    */
-  searchIds: string[];
+  watchIds: string[];
 }
 
 /** A window that reached its threshold. */
@@ -69,13 +69,13 @@ export async function findLevel(
 ): Promise<WindowLevel | undefined> {
   const { condition } = rule;
   const counted = searchesOf(rule, history.searches);
-  const searches = counted.map(({ searchId }) => ({
-    searchId,
-    covered: history.coverage.get(searchId) ?? [],
+  const searches = counted.map(({ watchId }) => ({
+    watchId,
+    covered: history.coverage.get(watchId) ?? [],
   }));
   // An old keyword can have only new searches, because a change of a search's criteria can replace the search. Then the
   // earlier windows are unknown, not absent.
-  const others = new Set(history.searches.filter((one) => !counted.includes(one)).map((one) => one.searchId));
+  const others = new Set(history.searches.filter((one) => !counted.includes(one)).map((one) => one.watchId));
   const firsts = [...history.coverage].flatMap(([id, [first]]) =>
     first && !others.has(id) ? first.from : [],
   );
@@ -85,12 +85,12 @@ export async function findLevel(
   for (const { windows, needed } of baselinesOf(condition, window, began, history.timeZone)) {
     const counts = windows.length > 0 ? await history.countsIn(windows, countsNegative(condition)) : [];
     const known = windows.map((one, n) =>
-      searches.map(({ searchId, covered }) =>
-        isKnown(one, covered) ? (counts[n]?.get(searchId) ?? 0) : undefined,
+      searches.map(({ watchId, covered }) =>
+        isKnown(one, covered) ? (counts[n]?.get(watchId) ?? 0) : undefined,
       ),
     );
     const level = levelOf(condition, known, needed, searches.length);
-    if (level) return { ...level, searchIds: level.searches.map((n) => searches[n]!.searchId) };
+    if (level) return { ...level, watchIds: level.searches.map((n) => searches[n]!.watchId) };
   }
   return undefined;
 }
@@ -109,7 +109,7 @@ export async function reachedWindows(
 ): Promise<ReachedWindow[]> {
   const { condition } = rule;
   const negative = countsNegative(condition);
-  const all = searchesOf(rule, searches).map(({ searchId }) => searchId);
+  const all = searchesOf(rule, searches).map(({ watchId }) => watchId);
   const minCount = condition.kind === 'spike' ? MIN_SPIKE_MENTIONS : condition.min;
   const reached: ReachedWindow[] = [];
   let examined = 0;
@@ -124,7 +124,7 @@ export async function reachedWindows(
     if (series.count(window, negative, all) < minCount) continue;
     const level = await levelFor(rule, window);
     if (!level) continue;
-    const observed = series.count(window, negative, level.searchIds);
+    const observed = series.count(window, negative, level.watchIds);
     if (observed >= level.threshold) reached.push({ ...level, window, to, observed });
   }
   return reached;

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { isoFromClickHouse, NO_ID } from '#clickhouse';
+import { isoFromClickHouse } from '#clickhouse';
 import type { KeywordDefinition } from '#contracts';
 import { isoOf } from '#kernel';
 import { DATABASE } from '#platform';
@@ -33,8 +33,6 @@ export interface TestedAlert {
 interface TestedKeyword {
   timezone: string;
   searches: KeywordSearch[] | null;
-  /** The id of each search that has one, by watch. */
-  search_ids: Record<string, string> | null;
 }
 
 /** How the tested rules change the counts of mentions that alerts use. */
@@ -51,30 +49,26 @@ export class CountDifference {
     if (counts === counted) return;
     const [occurred, published] = [row.occurred_at, row.published_at ?? row.occurred_at];
     const at = binOf(Date.parse(isoFromClickHouse(published < occurred ? published : occurred)));
-    const searchId = row.search_id === NO_ID ? row.watch_id : row.search_id;
-    const bin = this.bins.get(`${searchId} ${at}`) ?? {
-      searchId,
+    const watchId = row.watch_id;
+    const bin = this.bins.get(`${watchId} ${at}`) ?? {
+      watchId,
       at,
       total: 0,
       negative: 0,
     };
     bin.total += counts ? 1 : -1;
     if (row.sentiment === 'negative') bin.negative += counts ? 1 : -1;
-    this.bins.set(`${searchId} ${at}`, bin);
+    this.bins.set(`${watchId} ${at}`, bin);
   }
 
-  /**
-   * Returns the counts with the difference added, the earliest first. No count is negative.
-   * @param searchIds by watch: the present id of a search that had no id when its mentions were stored
-   */
-  appliedTo(counts: readonly BinCount[], searchIds: Readonly<Record<string, string>> = {}): BinCount[] {
-    const all = new Map(counts.map((bin) => [`${bin.searchId} ${bin.at}`, bin]));
-    for (const { searchId: stored, at, total, negative } of this.bins.values()) {
-      const searchId = searchIds[stored] ?? stored;
-      const key = `${searchId} ${at}`;
+  /** Returns the counts with the difference added, the earliest first. No count is negative. */
+  appliedTo(counts: readonly BinCount[]): BinCount[] {
+    const all = new Map(counts.map((bin) => [`${bin.watchId} ${bin.at}`, bin]));
+    for (const { watchId, at, total, negative } of this.bins.values()) {
+      const key = `${watchId} ${at}`;
       const known = all.get(key);
       all.set(key, {
-        ...{ searchId, at, total: Math.max(0, (known?.total ?? 0) + total) },
+        ...{ watchId, at, total: Math.max(0, (known?.total ?? 0) + total) },
         negative: Math.max(0, (known?.negative ?? 0) + negative),
       });
     }
@@ -105,9 +99,7 @@ export class TestedAlerts {
     const found = await backtestAlerts(
       rules,
       {
-        series: new CountedSeries(
-          difference.appliedTo(counts.get(keywordId) ?? [], keyword.search_ids ?? {}),
-        ),
+        series: new CountedSeries(difference.appliedTo(counts.get(keywordId) ?? [])),
         searches: keyword.searches ?? [],
         coverage: await history.coverageOf(keywordId),
         timeZone: keyword.timezone,
@@ -123,9 +115,7 @@ export class TestedAlerts {
   private async keyword(keywordId: string): Promise<TestedKeyword | undefined> {
     const rows: TestedKeyword[] = await this.database.query(
       `SELECT a.timezone,
-         (SELECT jsonb_object_agg(w.watch_id, w.search_id) FROM watches w
-          WHERE w.keyword_id = k.keyword_id AND w.search_id IS NOT NULL) AS search_ids,
-         (SELECT jsonb_agg(DISTINCT jsonb_build_object('searchId', COALESCE(w.search_id, w.watch_id), 'source', w.source)) FROM watches w
+         (SELECT jsonb_agg(jsonb_build_object('watchId', w.watch_id, 'source', w.source)) FROM watches w
           WHERE w.keyword_id = k.keyword_id AND w.retired_at IS NULL AND NOT w.disabled) AS searches
        FROM keywords k JOIN accounts a USING (account_id) WHERE k.keyword_id = $1`,
       [keywordId],

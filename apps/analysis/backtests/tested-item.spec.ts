@@ -196,7 +196,7 @@ describe('a backtest', () => {
         { lang: 'en', relevance: 100, score: undefined, isAnalysed: false, bucket: undefined, ai: '' },
         { windowFrom: '2026-03-04T05:00:00.000Z', windowTo: '2026-03-04T05:06:00.000Z' },
       );
-      return { ...mentionRow(event)[0]!, occurred_at: '2026-03-04 05:06:07.089', search_id: '', ...more };
+      return { ...mentionRow(event)[0]!, occurred_at: '2026-03-04 05:06:07.089', watch_id: '', ...more };
     };
     const summary = new BacktestSummary();
     const rows = [
@@ -227,7 +227,7 @@ describe('a backtest', () => {
     // A rule and a mute drop two mentions of the bin that begins at 05:05: its count falls from 5 to 3. The rule also
     // drops one mention of the next day, whose count stays 0, because no count becomes negative.
     const at = Date.parse('2026-03-04T05:05:00.000Z');
-    const bin = (time: number, total: number) => ({ searchId: '', at: time, total, negative: 0 });
+    const bin = (time: number, total: number) => ({ watchId: '', at: time, total, negative: 0 });
     const nextDay = Date.parse('2026-03-05T00:00:00.000Z');
     expect(summary.difference.appliedTo([bin(at, 5), bin(nextDay, 0)])).toEqual([
       bin(at, 3),
@@ -272,9 +272,9 @@ describe('a backtest', () => {
       const at = (time: string) => time.replace('T', ' ').replace('Z', '');
       const dates = { occurred_at: at(row!.occurred_at), published_at: publishedAt ? at(publishedAt) : null };
       difference.add(testedItem({ ...row!, ...dates }, definition, similarity));
-      const searchId = row!.watch_id;
+      const watchId = row!.watch_id;
       const bins = [publishedAt ?? windowTo].map((time) => ({
-        searchId,
+        watchId,
         at: binOf(Date.parse(time)),
         total: 5,
       }));

@@ -21,7 +21,7 @@ export const TESTED_COLUMNS = [
     'rules',
     'match_mode',
   ],
-  ...['dropped_reason', 'dropped_rule', 'title_of_parent', 'published_at', 'search_id', 'watch_id', 'labels'],
+  ...['dropped_reason', 'dropped_rule', 'title_of_parent', 'published_at', 'watch_id', 'labels'],
   ...['never_counted', 'version'],
 ] as const satisfies (keyof MentionRow)[];
 /** A stored mention with these columns. */

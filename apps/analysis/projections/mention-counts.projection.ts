@@ -14,7 +14,7 @@ const EVALUATE_EVERY_SECONDS = 10;
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * Counts the mentions of EVENTS by search and bin (a period of `BIN_MS`), and marks the keywords whose alerts must be
+ * Counts the mentions of EVENTS by watch and bin (a period of `BIN_MS`), and marks the keywords whose alerts must be
  * evaluated. An event that is stored twice is counted only once while its id is in `counted_mentions`.
  */
 export const mentionCountsProjection: Projection = {
@@ -76,8 +76,9 @@ function mentionOf(event: Event): CountedMention[] {
     {
       event_id: event.eventId,
       keyword_id: event.keywordId,
-      // If a keyword lists no searches for a source, its only search there has no id. Then the id of the watch is used.
-      search_id: event.searchId || event.watchId,
+      // A search keeps its watch if a user moves it into a list of searches or out of one, and gets a new watch if its
+      // criteria change. The column has its name from earlier releases, which stored the id of the search.
+      search_id: event.watchId,
       at,
       occurred_at: event.occurredAt,
       negative: event.analysis?.sentiment === 'negative',

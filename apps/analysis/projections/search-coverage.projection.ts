@@ -27,13 +27,10 @@ export const searchCoverageProjection: Projection = {
       const period = fromBinary(CheckPeriodSchema, data);
       const { keywordId, watchId } = period;
       if (keywordId === '') continue;
-      // If a keyword lists no searches for a source, its only search there has no id. Then the id of the watch is used,
-      // as in `mention_counts`.
-      const searchId = period.searchId || watchId;
       const covered = coveredBy(period, () => fromBinary(CheckSchema, data));
       if (!covered) continue;
-      const key = `${keywordId} ${searchId}`;
-      const search = searches.get(key) ?? { keywordId, searchId, added: [], rows: [] };
+      const key = `${keywordId} ${watchId}`;
+      const search = searches.get(key) ?? { keywordId, watchId, added: [], rows: [] };
       search.added.push(covered);
       searches.set(key, search);
     }
@@ -45,7 +42,8 @@ export const searchCoverageProjection: Projection = {
 
 interface SearchCoverage {
   keywordId: string;
-  searchId: string;
+  /** Its column has the name `search_id` from earlier releases, as in `mention_counts`. */
+  watchId: string;
   added: Covered[];
   /** Stored periods that an added period could extend. */
   rows: Covered[];
@@ -59,7 +57,7 @@ async function readRows(tx: Tx, searches: ReadonlyMap<string, SearchCoverage>): 
      JOIN search_coverage c USING (keyword_id, search_id) WHERE c.covered_to >= to_timestamp(s.since / 1000.0)`,
       [
         all.map(({ keywordId }) => keywordId),
-        all.map(({ searchId }) => searchId),
+        all.map(({ watchId }) => watchId),
         all.map(({ added }) => Math.min(...added.map(({ from }) => from))),
       ],
     );
@@ -72,15 +70,15 @@ async function readRows(tx: Tx, searches: ReadonlyMap<string, SearchCoverage>): 
 /** Extends a stored period if an added period begins inside it or at its end. Otherwise adds a row. */
 async function writeRows(tx: Tx, searches: readonly SearchCoverage[]): Promise<void> {
   const written = new Map<string, object>();
-  for (const { keywordId, searchId, added, rows } of searches)
+  for (const { keywordId, watchId, added, rows } of searches)
     for (const { from, to } of added) {
       const continued = rows.find((row) => row.from <= from && row.to >= from);
       if (continued) continued.to = Math.max(continued.to, to);
       else rows.push({ from, to });
       const row = continued ?? { from, to };
-      written.set(`${keywordId} ${searchId} ${row.from}`, {
+      written.set(`${keywordId} ${watchId} ${row.from}`, {
         keyword_id: keywordId,
-        search_id: searchId,
+        search_id: watchId,
         covered_from: row.from,
         covered_to: row.to,
       });

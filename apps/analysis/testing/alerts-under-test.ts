@@ -130,12 +130,15 @@ export class AlertScene {
     ]);
   }
 
-  /** Gives the search an id, as moving the search into a list of searches does. The watch continues. */
-  async giveSearchId(): Promise<void> {
-    this.searchId = newId();
+  /**
+   * Gives the search another id, as moving it into a list of searches or out of one does. The watch continues.
+   * @param searchId empty: the search is in no list
+   */
+  async moveSearch(searchId: string): Promise<void> {
+    this.searchId = searchId;
     await this.fixture.database.query('UPDATE watches SET search_id = $2 WHERE watch_id = $1', [
       this.watchId,
-      this.searchId,
+      searchId || null,
     ]);
   }
 
