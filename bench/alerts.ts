@@ -51,6 +51,7 @@ const spike =
     };
     const history = {
       series: new CountedSeries(counts),
+      createdAt: 0,
       searches: [{ watchId: SEARCH, source: 'hackernews' }],
       coverage: new Map([[SEARCH, [{ from: START, to: END }]]]),
       timeZone: 'UTC',

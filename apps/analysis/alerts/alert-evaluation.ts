@@ -41,6 +41,7 @@ interface AlertKeyword {
   keywordId: string;
   accountId: string;
   timeZone: string;
+  createdAt: number;
   rules: AlertRule[];
   searches: KeywordSearch[];
   episodes: ReadonlyMap<string, Episode & { alertId: string }>;
@@ -143,7 +144,7 @@ export class AlertEvaluation {
   }
 
   /** Returns a function that finds thresholds. The function reads the covered times of the keyword at most once. */
-  private levelsOf({ keywordId, searches, timeZone }: AlertKeyword): FindLevel {
+  private levelsOf({ keywordId, searches, timeZone, createdAt }: AlertKeyword): FindLevel {
     let coverage: ReturnType<MentionHistory['coverageOf']> | undefined;
     const countsIn = this.countsOf(keywordId);
     return async (rule: AlertRule, window: Window) => {
@@ -155,6 +156,7 @@ export class AlertEvaluation {
       const level = await findLevel(rule, window, {
         searches,
         timeZone,
+        createdAt,
         coverage: await coverage,
         countsIn,
       });
@@ -220,6 +222,7 @@ interface KeywordRow {
   keyword_id: string;
   account_id: string;
   timezone: string;
+  created_at: Date;
   rules: JsonValue[] | null;
   spike_alert: string | null;
   searches: KeywordSearch[] | null;
@@ -229,7 +232,7 @@ interface KeywordRow {
 /** Returns the keywords that exist and are not retired. */
 async function keywordsOf(database: Database, ids: readonly string[]): Promise<Map<string, AlertKeyword>> {
   const rows: KeywordRow[] = await database.query(
-    `SELECT k.keyword_id, k.account_id, a.timezone, k.definition->'rules' AS rules,
+    `SELECT k.keyword_id, k.account_id, a.timezone, k.created_at, k.definition->'rules' AS rules,
        k.definition->>'spikeAlert' AS spike_alert,
        (SELECT jsonb_agg(jsonb_build_object('watchId', w.watch_id, 'source', w.source)) FROM watches w
         WHERE w.keyword_id = k.keyword_id AND w.retired_at IS NULL AND NOT w.disabled) AS searches,
@@ -249,6 +252,7 @@ function keywordOf(row: KeywordRow): AlertKeyword {
     keywordId: row.keyword_id,
     accountId: row.account_id,
     timeZone: row.timezone,
+    createdAt: row.created_at.getTime(),
     rules: alertRulesOf({ rules, ...(row.spike_alert && { spikeAlert: row.spike_alert }) }),
     searches: row.searches ?? [],
     episodes: new Map(

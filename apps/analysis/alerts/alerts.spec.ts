@@ -33,14 +33,26 @@ function hourly(hours: number, perHour: (hour: number) => number, watchId = 'a')
 
 interface Scene {
   condition?: AlertCondition;
+  /** Only mentions of this source are counted: `reddit` has the search a, `x` has the others. */
+  source?: string;
   counts: BinCount[];
   /** The covered hours of each search, counted from the start. */
   covered?: Record<string, [number, number][]>;
   timeZone?: string;
+  createdHour?: number;
   sinceHour?: number;
 }
 
-async function alertsOf({ condition = SPIKE, counts, covered, timeZone = 'UTC', sinceHour = 0 }: Scene) {
+async function alertsOf(scene: Scene) {
+  const {
+    condition = SPIKE,
+    source,
+    counts,
+    covered,
+    timeZone = 'UTC',
+    createdHour = 0,
+    sinceHour = 0,
+  } = scene;
   const coverage = Object.entries<[number, number][]>(covered ?? { a: [[0, 10_000]] }).map(
     ([id, periods]) =>
       [
@@ -51,10 +63,11 @@ async function alertsOf({ condition = SPIKE, counts, covered, timeZone = 'UTC', 
   const history = {
     series: new CountedSeries([...counts].sort((a, b) => a.at - b.at)),
     searches: coverage.map(([watchId]) => ({ watchId, source: watchId === 'a' ? 'reddit' : 'x' })),
+    createdAt: START + createdHour * HOUR_MS,
     coverage: new Map(coverage),
     timeZone,
   };
-  const found = await backtestAlerts([ruleOf(condition)], history, START + sinceHour * HOUR_MS);
+  const found = await backtestAlerts([ruleOf(condition, source)], history, START + sinceHour * HOUR_MS);
   return found.map(({ to, observed, baseline }) => ({ hour: (to - START) / HOUR_MS, observed, baseline }));
 }
 
@@ -211,6 +224,23 @@ describe('a volume or sentiment_shift rule', () => {
     expect(await alertsOf({ condition: VOLUME, counts, covered, sinceHour: 50 })).toEqual([]);
   });
 
+  it('does not fire at the usual number of its source after the first search of this source was added to an old keyword [alerts.volume]', async () => {
+    const covered: Record<string, [number, number][]> = { a: [[100, 200]], b: [[0, 200]] };
+    const usual = hourly(110, (hour) => (hour >= 100 ? 6 : 0));
+    const alertsSince = (counts: BinCount[]) =>
+      alertsOf({ condition: VOLUME, source: 'reddit', counts, covered, sinceHour: 100 });
+    expect(await alertsSince(usual)).toEqual([]);
+    const [burst] = await alertsSince(hourly(110, (hour) => (hour >= 100 ? (hour === 108 ? 40 : 6) : 0)));
+    expect(burst?.hour).toBeGreaterThan(108);
+  });
+
+  it('fires at `min` mentions of its source in a new keyword, even if the first scan of another source gave history [alerts.volume]', async () => {
+    const covered: Record<string, [number, number][]> = { a: [[100, 200]], b: [[0, 200]] };
+    const counts = hourly(101, (hour) => (hour === 100 ? 6 : 0));
+    const scene = { condition: VOLUME, source: 'reddit', counts, covered, createdHour: 100 };
+    expect(await alertsOf(scene)).toMatchObject([{ observed: 5, baseline: 0 }]);
+  });
+
   it('counts only negative mentions if its kind is sentiment_shift, and only mentions of one source if it names a source [alerts.shift]', async () => {
     const condition: AlertCondition = { kind: 'sentiment_shift', window: '1h', min: 3, multiple: 2 };
     const counts = hourly(10, () => 12).map((one) => ({
@@ -221,6 +251,7 @@ describe('a volume or sentiment_shift rule', () => {
     const history = {
       series: new CountedSeries(hourly(10, () => 12)),
       searches: [{ watchId: 'a', source: 'reddit' }],
+      createdAt: START,
       coverage: new Map([['a', [{ from: START, to: START + DAY_MS }]]]),
       timeZone: 'UTC',
     };

@@ -17,6 +17,8 @@ export interface KeywordSearch {
 export interface AlertHistory {
   /** The current searches of the keyword; mentions of other searches are not counted. */
   searches: readonly KeywordSearch[];
+  /** When the keyword was created, in ms. */
+  createdAt: number;
   /** The periods whose items each present or earlier search has read completely, the earliest first. */
   coverage: ReadonlyMap<string, readonly Covered[]>;
   /** IANA zone of the account. */
@@ -68,20 +70,18 @@ export async function findLevel(
   history: AlertHistory,
 ): Promise<WindowLevel | undefined> {
   const { condition } = rule;
-  const counted = searchesOf(rule, history.searches);
-  const searches = counted.map(({ watchId }) => ({
+  const searches = searchesOf(rule, history.searches).map(({ watchId }) => ({
     watchId,
     covered: history.coverage.get(watchId) ?? [],
   }));
-  // An old keyword can have only new searches, because a change of a search's criteria can replace the search. Then the
-  // earlier windows are unknown, not absent.
-  const others = new Set(history.searches.filter((one) => !counted.includes(one)).map((one) => one.watchId));
-  const firsts = [...history.coverage].flatMap(([id, [first]]) =>
-    first && !others.has(id) ? first.from : [],
-  );
+  const firsts = [...history.coverage.values()].flatMap(([first]) => (first ? [first.from] : []));
   if (firsts.length === 0) return undefined;
   const starts = searches.flatMap(({ covered: [first] }) => (first ? [first.from] : []));
-  const began = { first: Math.min(...firsts), last: Math.max(...starts) };
+  // An old keyword can have only new searches for a rule: they were added, or replaced others whose criteria changed.
+  // Then the earlier windows are unknown, not absent. What a first scan found from before the keyword was created is
+  // history only for its own search.
+  const keywordBegan = Math.max(history.createdAt, Math.min(...firsts));
+  const began = { first: Math.min(keywordBegan, ...starts), last: Math.max(...starts) };
   for (const { windows, needed } of baselinesOf(condition, window, began, history.timeZone)) {
     const counts = windows.length > 0 ? await history.countsIn(windows, countsNegative(condition)) : [];
     const known = windows.map((one, n) =>

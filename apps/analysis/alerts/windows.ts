@@ -46,7 +46,7 @@ export interface Baseline {
   needed: number;
 }
 
-/** When the first search of a keyword began, and the last of the searches that a rule counts, in ms. */
+/** When the keyword or the first search that a rule counts began, and when the last of these searches began, in ms. */
 export interface SearchStarts {
   first: number;
   last: number;

@@ -32,6 +32,7 @@ export interface TestedAlert {
 
 interface TestedKeyword {
   timezone: string;
+  created_at: Date;
   searches: KeywordSearch[] | null;
 }
 
@@ -103,6 +104,7 @@ export class TestedAlerts {
         searches: keyword.searches ?? [],
         coverage: await history.coverageOf(keywordId),
         timeZone: keyword.timezone,
+        createdAt: keyword.created_at.getTime(),
       },
       since.getTime(),
     );
@@ -114,7 +116,7 @@ export class TestedAlerts {
 
   private async keyword(keywordId: string): Promise<TestedKeyword | undefined> {
     const rows: TestedKeyword[] = await this.database.query(
-      `SELECT a.timezone,
+      `SELECT a.timezone, k.created_at,
          (SELECT jsonb_agg(jsonb_build_object('watchId', w.watch_id, 'source', w.source)) FROM watches w
           WHERE w.keyword_id = k.keyword_id AND w.retired_at IS NULL AND NOT w.disabled) AS searches
        FROM keywords k JOIN accounts a USING (account_id) WHERE k.keyword_id = $1`,

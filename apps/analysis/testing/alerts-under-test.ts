@@ -80,7 +80,7 @@ export class AlertsUnderTest {
   }
 }
 
-/** A keyword with one search, which has covered the ten hours before `NOW`. */
+/** A keyword that was created ten hours before `NOW`, with one search, which has covered these hours. */
 export class AlertScene {
   readonly accountId = newId();
   readonly keywordId = newId();
@@ -102,8 +102,8 @@ export class AlertScene {
     );
     await fixture.database.query(
       `INSERT INTO keywords (keyword_id, account_id, name, state, definition, created_at, updated_at, version)
-       VALUES ($1, $2, 'Acme', 'active', '{}', now(), now(), 1)`,
-      [keywordId, accountId],
+       VALUES ($1, $2, 'Acme', 'active', '{}', $3, $3, 1)`,
+      [keywordId, accountId, new Date(NOW - 10 * HOUR_MS)],
     );
     await fixture.database.query(
       `INSERT INTO watches (watch_id, account_id, keyword_id, search_id, source, criteria, criteria_hash,
