@@ -27,7 +27,8 @@ import { BIN_MS, binOf, lengthOf, type Window } from './windows.js';
 const MAX_WINDOW_AGE_MS = 24 * 3_600_000;
 /**
  * Maximum number of thresholds in memory. A threshold is the number of mentions with which an alert fires. It is
- * kept for five minutes, because it depends only on earlier windows, whose counts rarely change.
+ * kept for five minutes, or until the keyword changes: otherwise it depends only on earlier windows, whose counts rarely
+ * change.
  */
 const LEVELS_KEPT = 20_000;
 /**
@@ -40,6 +41,8 @@ const SINGLE_READS = 8;
 interface AlertKeyword {
   keywordId: string;
   accountId: string;
+  /** Changes with each change of the rules or searches. */
+  version: number;
   timeZone: string;
   createdAt: number;
   rules: AlertRule[];
@@ -144,12 +147,11 @@ export class AlertEvaluation {
   }
 
   /** Returns a function that finds thresholds. The function reads the covered times of the keyword at most once. */
-  private levelsOf({ keywordId, searches, timeZone, createdAt }: AlertKeyword): FindLevel {
+  private levelsOf({ keywordId, version, searches, timeZone, createdAt }: AlertKeyword): FindLevel {
     let coverage: ReturnType<MentionHistory['coverageOf']> | undefined;
     const countsIn = this.countsOf(keywordId);
     return async (rule: AlertRule, window: Window) => {
-      const { key, condition, source } = rule;
-      const cacheKey = JSON.stringify([keywordId, key, condition, source, window.to, timeZone]);
+      const cacheKey = JSON.stringify([keywordId, version, rule.key, window.to, timeZone]);
       const known = this.levels.get(cacheKey);
       if (known) return known;
       coverage ??= this.history.coverageOf(keywordId);
@@ -221,6 +223,7 @@ function sinceOf({ changedFrom = Infinity }: AlertTurn, now: number): number {
 interface KeywordRow {
   keyword_id: string;
   account_id: string;
+  version: number;
   timezone: string;
   created_at: Date;
   rules: JsonValue[] | null;
@@ -232,7 +235,7 @@ interface KeywordRow {
 /** Returns the keywords that exist and are not retired. */
 async function keywordsOf(database: Database, ids: readonly string[]): Promise<Map<string, AlertKeyword>> {
   const rows: KeywordRow[] = await database.query(
-    `SELECT k.keyword_id, k.account_id, a.timezone, k.created_at, k.definition->'rules' AS rules,
+    `SELECT k.keyword_id, k.account_id, k.version, a.timezone, k.created_at, k.definition->'rules' AS rules,
        k.definition->>'spikeAlert' AS spike_alert,
        (SELECT jsonb_agg(jsonb_build_object('watchId', w.watch_id, 'source', w.source)) FROM watches w
         WHERE w.keyword_id = k.keyword_id AND w.retired_at IS NULL AND NOT w.disabled) AS searches,
@@ -251,6 +254,7 @@ function keywordOf(row: KeywordRow): AlertKeyword {
   return {
     keywordId: row.keyword_id,
     accountId: row.account_id,
+    version: row.version,
     timeZone: row.timezone,
     createdAt: row.created_at.getTime(),
     rules: alertRulesOf({ rules, ...(row.spike_alert && { spikeAlert: row.spike_alert }) }),

@@ -110,6 +110,23 @@ it('a spike alert keeps the history that an earlier release stored under the id 
   expect(await scene.facts()).toMatchObject([{ case: 'fired', value: { observed: 22 } }]);
 });
 
+it('a rule does not count the mentions of a search that a user removed a moment ago [alerts.volume]', async () => {
+  const scene = await fixture.scene({ rules: [rule()] }, '');
+  const hours = Array.from({ length: 10 }, (_, n) => 60 * n + 1);
+  await scene.publish(scene.mentions(...hours, ...hours, ...hours, ...hours));
+  const kept = scene.watchId;
+  await scene.addSearch();
+  await scene.check({ windowFrom: isoOf(NOW - 10 * HOUR_MS), windowTo: isoOf(NOW) });
+  await scene.publish(scene.mentions(1, 1, 1));
+  const replica = fixture.replica();
+  await scene.evaluate(0, [replica]);
+  await scene.removeSearch(scene.watchId);
+  scene.watchId = kept;
+  await scene.publish(scene.mentions(1));
+  await scene.evaluate(0, [replica]);
+  expect(await scene.facts()).toEqual([]);
+});
+
 it('a backtest does not count mentions that the tested rules drop, also if they are from before a user moved the search into a list', async () => {
   const scene = await fixture.scene({ rules: [rule()] }, '');
   const mentions = scene.mentions(50, 40, 30, 20, 10);

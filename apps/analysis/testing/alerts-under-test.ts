@@ -94,7 +94,7 @@ export class AlertScene {
 
   static async with(fixture: AlertsUnderTest, definition: Definition, ofSearch: string): Promise<AlertScene> {
     const scene = new AlertScene(fixture, ofSearch);
-    const { accountId, keywordId, searchId, watchId } = scene;
+    const { accountId, keywordId } = scene;
     await fixture.database.query(
       `INSERT INTO accounts (account_id, email, plan, signing_secret_encrypted, created_at)
        VALUES ($1, $2, 'free', '', now())`,
@@ -105,12 +105,7 @@ export class AlertScene {
        VALUES ($1, $2, 'Acme', 'active', '{}', $3, $3, 1)`,
       [keywordId, accountId, new Date(NOW - 10 * HOUR_MS)],
     );
-    await fixture.database.query(
-      `INSERT INTO watches (watch_id, account_id, keyword_id, search_id, source, criteria, criteria_hash,
-         interval_seconds, webhook_mode, analysis, backfill, is_active, created_at, updated_at)
-       VALUES ($1, $2, $3, $4, 'reddit', '{}', 'x', 60, 'all', true, false, true, now(), now())`,
-      [watchId, accountId, keywordId, searchId || null],
-    );
+    await scene.putWatch();
     await scene.define(definition);
     await scene.check({ windowFrom: isoOf(NOW - 10 * HOUR_MS), windowTo: isoOf(NOW) });
     return scene;
@@ -128,6 +123,7 @@ export class AlertScene {
       this.keywordId,
       JSON.stringify(json),
     ]);
+    await this.changed();
   }
 
   /**
@@ -140,6 +136,38 @@ export class AlertScene {
       this.watchId,
       searchId || null,
     ]);
+    await this.changed();
+  }
+
+  /** Adds a search without an id to the keyword. Later checks and mentions of the scene are of this search. */
+  async addSearch(): Promise<void> {
+    this.watchId = newId();
+    this.searchId = '';
+    await this.putWatch();
+    await this.changed();
+  }
+
+  /** Removes a search from the keyword. */
+  async removeSearch(watchId: string): Promise<void> {
+    await this.fixture.database.query('UPDATE watches SET retired_at = now() WHERE watch_id = $1', [watchId]);
+    await this.changed();
+  }
+
+  private async putWatch(): Promise<void> {
+    const { accountId, keywordId, searchId, watchId } = this;
+    await this.fixture.database.query(
+      `INSERT INTO watches (watch_id, account_id, keyword_id, search_id, source, criteria, criteria_hash,
+         interval_seconds, webhook_mode, analysis, backfill, is_active, created_at, updated_at)
+       VALUES ($1, $2, $3, $4, 'reddit', '{}', 'x', 60, 'all', true, false, true, now(), now())`,
+      [watchId, accountId, keywordId, searchId || null],
+    );
+  }
+
+  /** Increases the version of the keyword, as each change of the keyword does. */
+  private async changed(): Promise<void> {
+    await this.fixture.database.query('UPDATE keywords SET version = version + 1 WHERE keyword_id = $1', [
+      this.keywordId,
+    ]);
   }
 
   /** Replaces the watch by a new watch, as a change of the search's criteria does. */
@@ -150,6 +178,7 @@ export class AlertScene {
       previous,
       this.watchId,
     ]);
+    await this.changed();
   }
 
   async check(more: MessageInitShape<typeof CheckSchema>): Promise<void> {
