@@ -1,22 +1,22 @@
-import { create, fromJson, type JsonValue } from '@bufbuild/protobuf';
+import { create } from '@bufbuild/protobuf';
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { AlertFiredSchema, RuleSchema, type AlertFired } from '#contracts';
+import { AlertFiredSchema, type AlertFired } from '#contracts';
 import { derivedId, failpoint, isoOf } from '#kernel';
 import { DATABASE, LOG } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import { AlertDecisions } from './alert-decisions.js';
-import { alertRulesOf, type AlertRule } from './alert-rules.js';
+import { keywordsOf, type AlertKeyword, type ReportUnknown } from './alert-keywords.js';
+import type { AlertRule } from './alert-rules.js';
 import type { AlertTurn, EvaluatedTurn } from './alert-turns.js';
 import { CountedSeries } from './counted-series.js';
-import { evaluateEpisode, MIN_INTERVAL_MS, type Episode } from './episode.js';
+import { evaluateEpisode, MIN_INTERVAL_MS } from './episode.js';
 import {
   findLevel,
   reachedWindows,
   type AlertHistory,
   type FindLevel,
-  type KeywordSearch,
   type ReachedWindow,
   type WindowLevel,
 } from './reached-windows.js';
@@ -36,25 +36,17 @@ const LEVELS_KEPT = 20_000;
  * all counts of the keyword.
  */
 const SINGLE_READS = 8;
-
-/** A keyword with its alerts, and the last episode of each alert. */
-interface AlertKeyword {
-  keywordId: string;
-  accountId: string;
-  /** Changes with each change of the rules or searches. */
-  version: number;
-  timeZone: string;
-  createdAt: number;
-  rules: AlertRule[];
-  searches: KeywordSearch[];
-  episodes: ReadonlyMap<string, Episode & { alertId: string }>;
-}
+/** An alert that this release does not know is logged at most once in this time. */
+const LOG_UNKNOWN_EVERY_MS = 3_600_000;
+/** Maximum number of alerts for which the process remembers that it logged them. */
+const UNKNOWN_KEPT = 10_000;
 
 /** Evaluates the alerts of keywords, and records which alerts fired and which episodes ended. */
 @Injectable()
 export class AlertEvaluation {
   private readonly history: MentionHistory;
   private readonly levels = new LRUCache<string, WindowLevel>({ max: LEVELS_KEPT, ttl: BIN_MS });
+  private readonly logged = new LRUCache<string, true>({ max: UNKNOWN_KEPT, ttl: LOG_UNKNOWN_EVERY_MS });
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
@@ -73,6 +65,7 @@ export class AlertEvaluation {
     const keywords = await keywordsOf(
       this.database,
       turns.map(({ keywordId }) => keywordId),
+      this.logUnknown,
     );
     const recent = await this.history.recent(
       new Map(
@@ -101,6 +94,16 @@ export class AlertEvaluation {
     return evaluated;
   }
 
+  private readonly logUnknown: ReportUnknown = (keywordId, ruleId, err) => {
+    const alert = `${keywordId} ${ruleId}`;
+    if (this.logged.has(alert)) return;
+    this.logged.set(alert, true);
+    this.log.error(
+      { err, keywordId, ruleId },
+      'this release does not know an alert of a keyword, so the alert does not fire',
+    );
+  };
+
   /**
    * Evaluates the alerts of one keyword.
    * @returns the earliest time at which an episode can begin or end without new mentions, in ms, but at least one bin after
@@ -112,7 +115,7 @@ export class AlertEvaluation {
     since: number,
     now: number,
   ): Promise<{ at: number; from: number | undefined } | undefined> {
-    const { rules, searches, episodes } = keyword;
+    const { rules, unknown, searches, episodes } = keyword;
     const fired: AlertFired[] = [];
     const ended: string[] = [];
     const above = new Map<string, number>();
@@ -135,7 +138,8 @@ export class AlertEvaluation {
       const isOpen = result.fired !== undefined || (before && !before.ended && !result.ended);
       if (isOpen) nextAt = Math.min(nextAt, result.aboveUntil + lengthOf(rule.condition));
     }
-    const keys = new Set(rules.map(({ key }) => key));
+    // A newer release possibly continues the episode of an alert that this release does not know.
+    const keys = new Set([...rules.map(({ key }) => key), ...unknown]);
     for (const [key, { alertId, ended: isEnded }] of episodes)
       if (!keys.has(key) && !isEnded) ended.push(alertId);
     if (fired.length + ended.length > 0) {
@@ -218,54 +222,6 @@ export class AlertEvaluation {
  */
 function sinceOf({ changedFrom = Infinity }: AlertTurn, now: number): number {
   return Math.max(changedFrom, binOf(now - MAX_WINDOW_AGE_MS));
-}
-
-interface KeywordRow {
-  keyword_id: string;
-  account_id: string;
-  version: number;
-  timezone: string;
-  created_at: Date;
-  rules: JsonValue[] | null;
-  spike_alert: string | null;
-  searches: KeywordSearch[] | null;
-  episodes: { key: string; alertId: string; firedAt: string; aboveUntil: string; ended: boolean }[] | null;
-}
-
-/** Returns the keywords that exist and are not retired. */
-async function keywordsOf(database: Database, ids: readonly string[]): Promise<Map<string, AlertKeyword>> {
-  const rows: KeywordRow[] = await database.query(
-    `SELECT k.keyword_id, k.account_id, k.version, a.timezone, k.created_at, k.definition->'rules' AS rules,
-       k.definition->>'spikeAlert' AS spike_alert,
-       (SELECT jsonb_agg(jsonb_build_object('watchId', w.watch_id, 'source', w.source)) FROM watches w
-        WHERE w.keyword_id = k.keyword_id AND w.retired_at IS NULL AND NOT w.disabled) AS searches,
-       (SELECT jsonb_agg(jsonb_build_object('key', e.key, 'alertId', e.alert_id, 'firedAt', e.fired_at,
-          'aboveUntil', e.above_until, 'ended', e.ended)) FROM alert_episodes e
-        WHERE e.keyword_id = k.keyword_id) AS episodes
-     FROM keywords k JOIN accounts a USING (account_id)
-     WHERE k.keyword_id = ANY ($1) AND k.state <> 'retired'`,
-    [ids],
-  );
-  return new Map(rows.map((row) => [row.keyword_id, keywordOf(row)]));
-}
-
-function keywordOf(row: KeywordRow): AlertKeyword {
-  const rules = (row.rules ?? []).map((rule) => fromJson(RuleSchema, rule, { ignoreUnknownFields: true }));
-  return {
-    keywordId: row.keyword_id,
-    accountId: row.account_id,
-    version: row.version,
-    timeZone: row.timezone,
-    createdAt: row.created_at.getTime(),
-    rules: alertRulesOf({ rules, ...(row.spike_alert && { spikeAlert: row.spike_alert }) }),
-    searches: row.searches ?? [],
-    episodes: new Map(
-      (row.episodes ?? []).map(({ key, alertId, firedAt, aboveUntil, ended }) => [
-        key,
-        { alertId, firedAt: Date.parse(firedAt), aboveUntil: Date.parse(aboveUntil), ended },
-      ]),
-    ),
-  };
 }
 
 /** Moves `above_until` of episodes forward. */

@@ -1,4 +1,4 @@
-import type { Action, KeywordDefinition } from '#contracts';
+import type { Action, KeywordDefinition, Rule } from '#contracts';
 
 /** The sensitivities of a spike alert. */
 export const SPIKE_LEVELS = ['low', 'medium', 'high'] as const;
@@ -40,8 +40,18 @@ export function alertRulesOf(definition: Pick<KeywordDefinition, 'rules' | 'spik
     const condition = enabled ? windowConditionOf(when) : undefined;
     return condition ? [{ key: id, name, source: source ?? null, condition, actions: actionsOf(then) }] : [];
   });
-  const level = SPIKE_LEVELS.find((one) => one === definition.spikeAlert);
-  return level ? [...rules, spikeRule(level)] : rules;
+  const { spikeAlert = '' } = definition;
+  return isSpikeLevel(spikeAlert) ? [...rules, spikeRule(spikeAlert)] : rules;
+}
+
+/** Returns whether this release knows a sensitivity of a spike alert. */
+export function isSpikeLevel(level: string): level is SpikeLevel {
+  return SPIKE_LEVELS.some((one) => one === level);
+}
+
+/** Returns whether this release knows the condition of a rule: it is on single mentions or on a window. */
+export function isKnownCondition(when: Rule['when']): boolean {
+  return when?.kind === 'item' || windowConditionOf(when) !== undefined;
 }
 
 function spikeRule(level: SpikeLevel): AlertRule {

@@ -143,6 +143,6 @@ async function markTurns(tx: Tx, mentions: readonly CountedMention[]): Promise<v
   );
 }
 
-/** SQL condition: the keyword `k` has a spike alert, or an enabled `volume` or `sentiment_shift` rule. */
+/** SQL condition: the keyword `k` has a spike alert, or an enabled rule that is not on single mentions. */
 const HAS_ALERTS = `(COALESCE(k.definition->>'spikeAlert', '') <> '' OR jsonb_path_exists(k.definition,
-  '$.rules[*] ? (@.enabled == true && (@.when.kind == "volume" || @.when.kind == "sentiment_shift"))'))`;
+  '$.rules[*] ? (@.enabled == true && @.when.kind != "item")'))`;

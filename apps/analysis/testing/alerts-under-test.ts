@@ -119,6 +119,11 @@ export class AlertScene {
         alwaysEmitImplicit: true,
       },
     );
+    await this.defineJson(json);
+  }
+
+  /** Stores a definition that this release possibly cannot decode. */
+  async defineJson(json: unknown): Promise<void> {
     await this.fixture.database.query('UPDATE keywords SET definition = $2 WHERE keyword_id = $1', [
       this.keywordId,
       JSON.stringify(json),
@@ -227,14 +232,22 @@ export class AlertScene {
     );
   }
 
-  /** Evaluates the keyword on all these replicas at the same time. For them, the time is `NOW` plus these minutes. */
-  async evaluate(minutesLater = 0, replicas = [this.fixture.replica()]): Promise<void> {
+  /**
+   * Evaluates the keyword on all these replicas at the same time. For them, the time is `NOW` plus these minutes.
+   * @param others scenes that the same call evaluates
+   */
+  async evaluate(
+    minutesLater = 0,
+    replicas = [this.fixture.replica()],
+    ...others: AlertScene[]
+  ): Promise<void> {
+    const ids = [this, ...others].map(({ keywordId }) => keywordId);
     // Not now(): the column rounds to milliseconds, so the turn could become due half a millisecond after the claim.
-    await this.fixture.database.query("UPDATE alert_turns SET due_at = 'epoch' WHERE keyword_id = $1", [
-      this.keywordId,
+    await this.fixture.database.query("UPDATE alert_turns SET due_at = 'epoch' WHERE keyword_id = ANY ($1)", [
+      ids,
     ]);
-    const turns = (await claimTurns(this.fixture.database, 100)).filter(
-      ({ keywordId }) => keywordId === this.keywordId,
+    const turns = (await claimTurns(this.fixture.database, 100)).filter(({ keywordId }) =>
+      ids.includes(keywordId),
     );
     await Promise.all(
       replicas.map(async (one) =>
