@@ -3,7 +3,14 @@ import { KeywordDefinitionSchema } from '#contracts';
 import { isoOf, newId } from '#kernel';
 import { CountDifference, TestedAlerts } from '../backtests/tested-alerts.js';
 import type { TestedItem } from '../backtests/tested-item.js';
-import { AlertsUnderTest, HOUR_MS, MINUTE_MS, NOW, rule } from '../testing/alerts-under-test.js';
+import {
+  AlertsUnderTest,
+  HOUR_MS,
+  MINUTE_MS,
+  NOW,
+  rule,
+  type AlertScene,
+} from '../testing/alerts-under-test.js';
 
 let fixture: AlertsUnderTest;
 
@@ -93,21 +100,60 @@ it.each([
   },
 );
 
-it('a spike alert keeps the history that an earlier release stored under the id of the search', async () => {
-  const searchId = newId();
-  const scene = await fixture.scene({ spikeAlert: 'low' }, searchId);
-  await scene.check({ windowFrom: isoOf(NOW - 8 * 24 * HOUR_MS), windowTo: isoOf(NOW) });
-  await scene.publish(scene.mentions(...Array.from({ length: 300 }, (_, n) => 30 * n + 3)));
-  for (const table of ['mention_counts', 'search_coverage', 'counted_mentions'])
-    await fixture.database.query(`UPDATE ${table} SET search_id = $2 WHERE keyword_id = $1`, [
-      scene.keywordId,
-      searchId,
-    ]);
-  const burst = scene.mentions(...Array.from({ length: 20 }, () => -3));
-  await scene.publish(burst.map((one) => ({ ...one, occurredAt: one.countedAt! })));
-  await scene.check({ windowFrom: isoOf(NOW), windowTo: isoOf(NOW + 5 * MINUTE_MS) });
-  await scene.evaluate(5);
-  expect(await scene.facts()).toMatchObject([{ case: 'fired', value: { observed: 22 } }]);
+describe('history that an earlier release stored under the id of the search', () => {
+  const EIGHT_DAYS_MS = 8 * 24 * HOUR_MS;
+
+  /** Returns a scene with eight days of such history: one mention in each half hour. */
+  async function earlierScene(
+    alerts: Parameters<AlertsUnderTest['scene']>[0],
+    searchId = newId(),
+  ): Promise<AlertScene> {
+    const scene = await fixture.scene(alerts, searchId);
+    await scene.check({ windowFrom: isoOf(NOW - EIGHT_DAYS_MS), windowTo: isoOf(NOW) });
+    await scene.publish(scene.mentions(...Array.from({ length: 384 }, (_, n) => 30 * n + 3)));
+    const ids = [scene.keywordId, searchId];
+    for (const table of ['mention_counts', 'search_coverage', 'counted_mentions'])
+      await fixture.database.query(`UPDATE ${table} SET search_id = $2 WHERE keyword_id = $1`, ids);
+    await fixture.database.query(
+      'UPDATE watches SET created_at = $3 WHERE keyword_id = $1 AND search_id = $2',
+      [...ids, new Date(NOW - EIGHT_DAYS_MS)],
+    );
+    return scene;
+  }
+
+  /** Publishes mentions that were published and found at these minutes after `NOW`. */
+  const publishAt = (scene: AlertScene, ...minutes: number[]) =>
+    scene.publish(
+      scene.mentions(...minutes.map((one) => -one)).map((one) => ({ ...one, occurredAt: one.countedAt! })),
+    );
+
+  it('is used for a search that has not changed since', async () => {
+    const scene = await earlierScene({ spikeAlert: 'low' });
+    await publishAt(scene, ...(Array(20).fill(3) as number[]));
+    await scene.check({ windowFrom: isoOf(NOW), windowTo: isoOf(NOW + 5 * MINUTE_MS) });
+    await scene.evaluate(5);
+    expect(await scene.facts()).toMatchObject([{ case: 'fired', value: { observed: 22 } }]);
+  });
+
+  it('is not used after a change of the criteria of the search', async () => {
+    const scene = await earlierScene({ rules: [rule()] });
+    await scene.replaceSearch();
+    await scene.check({ baseline: true, windowTo: isoOf(NOW) });
+    await publishAt(scene, 3, 9, 15, 21, 27, 33);
+    await scene.check({ windowFrom: isoOf(NOW), windowTo: isoOf(NOW + 35 * MINUTE_MS) });
+    await scene.evaluate(35);
+    expect(await scene.facts()).toEqual([]);
+  });
+
+  it('is not counted twice for searches of two sources with the same id', async () => {
+    const searchId = newId();
+    const scene = await earlierScene({ rules: [rule({ multiple: 4 })] }, searchId);
+    await scene.addSearch(searchId, 'x');
+    await scene.check({ windowFrom: isoOf(NOW), windowTo: isoOf(NOW + 125 * MINUTE_MS) });
+    await publishAt(scene, 20, 50, ...Array.from({ length: 12 }, (_, n) => 65 + 5 * n));
+    await scene.evaluate(125);
+    expect(await scene.facts()).toMatchObject([{ case: 'fired', value: { observed: 11, baseline: 2 } }]);
+  });
 });
 
 it('a rule does not count the mentions of a search that a user removed a moment ago [alerts.volume]', async () => {

@@ -144,11 +144,14 @@ export class AlertScene {
     await this.changed();
   }
 
-  /** Adds a search without an id to the keyword. Later checks and mentions of the scene are of this search. */
-  async addSearch(): Promise<void> {
+  /**
+   * Adds a search to the keyword. Later checks and mentions of the scene are of this search.
+   * @param searchId empty: the search is in no list
+   */
+  async addSearch(searchId = '', source = 'reddit'): Promise<void> {
     this.watchId = newId();
-    this.searchId = '';
-    await this.putWatch();
+    this.searchId = searchId;
+    await this.putWatch(source);
     await this.changed();
   }
 
@@ -158,13 +161,13 @@ export class AlertScene {
     await this.changed();
   }
 
-  private async putWatch(): Promise<void> {
+  private async putWatch(source = 'reddit'): Promise<void> {
     const { accountId, keywordId, searchId, watchId } = this;
     await this.fixture.database.query(
       `INSERT INTO watches (watch_id, account_id, keyword_id, search_id, source, criteria, criteria_hash,
          interval_seconds, webhook_mode, analysis, backfill, is_active, created_at, updated_at)
-       VALUES ($1, $2, $3, $4, 'reddit', '{}', 'x', 60, 'all', true, false, true, now(), now())`,
-      [watchId, accountId, keywordId, searchId || null],
+       VALUES ($1, $2, $3, $4, $5, '{}', 'x', 60, 'all', true, false, true, now(), now())`,
+      [watchId, accountId, keywordId, searchId || null, source],
     );
   }
 
@@ -179,10 +182,8 @@ export class AlertScene {
   async replaceSearch(): Promise<void> {
     const previous = this.watchId;
     this.watchId = newId();
-    await this.fixture.database.query('UPDATE watches SET watch_id = $2 WHERE watch_id = $1', [
-      previous,
-      this.watchId,
-    ]);
+    const sql = 'UPDATE watches SET watch_id = $2, created_at = $3 WHERE watch_id = $1';
+    await this.fixture.database.query(sql, [previous, this.watchId, new Date(NOW)]);
     await this.changed();
   }
 
