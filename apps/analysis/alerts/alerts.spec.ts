@@ -241,6 +241,19 @@ describe('a volume or sentiment_shift rule', () => {
     expect(await alertsOf(scene)).toMatchObject([{ observed: 5, baseline: 0 }]);
   });
 
+  it('does not fire at the usual number in a new keyword if the first scan of its own search gave history [alerts.volume]', async () => {
+    const counts = hourly(110, () => 6);
+    expect(await alertsOf({ condition: VOLUME, counts, createdHour: 100, sinceHour: 100 })).toEqual([]);
+  });
+
+  it('fires at `min` mentions if the first check of the keyword came long after its creation [alerts.volume]', async () => {
+    const counts = hourly(101, (hour) => (hour === 100 ? 6 : 0));
+    const covered: Record<string, [number, number][]> = { a: [[100, 200]] };
+    expect(await alertsOf({ condition: VOLUME, counts, covered })).toMatchObject([
+      { observed: 5, baseline: 0 },
+    ]);
+  });
+
   it('counts only negative mentions if its kind is sentiment_shift, and only mentions of one source if it names a source [alerts.shift]', async () => {
     const condition: AlertCondition = { kind: 'sentiment_shift', window: '1h', min: 3, multiple: 2 };
     const counts = hourly(10, () => 12).map((one) => ({
