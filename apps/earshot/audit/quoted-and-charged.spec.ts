@@ -28,17 +28,31 @@ const intervalSeconds = fc.oneof(
   fc.integer({ min: 600, max: 100_000 }),
 );
 const minutes = fc.oneof(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 3_000 }));
+const action: fc.Arbitrary<Action> = fc.record({
+  after: minutes.map((count) => count * 60_000 + 1),
+  intervalSeconds: fc.option(intervalSeconds, { nil: undefined }),
+});
+/** Pauses a watch, makes its interval shorter, then longer again, and resumes it some minutes later: many times. */
+const detours: fc.Arbitrary<Action[]> = fc
+  .record({
+    longSeconds: fc.integer({ min: 20_000, max: 100_000 }),
+    pausedMinutes: fc.integer({ min: 10, max: 60 }),
+    times: fc.integer({ min: 2, max: 12 }),
+  })
+  .map(({ longSeconds, pausedMinutes, times }) =>
+    Array.from({ length: times }, (): Action[] => [
+      { after: 60_001, intervalSeconds: longSeconds },
+      { after: 60_001, intervalSeconds: undefined },
+      { after: 1, intervalSeconds: 600 },
+      { after: 1, intervalSeconds: longSeconds },
+      { after: pausedMinutes * 60_000, intervalSeconds: undefined },
+    ]).flat(),
+  );
 const months: fc.Arbitrary<Month> = fc.record({
   intervalSeconds,
   otherSeconds: fc.array(fc.option(intervalSeconds, { nil: undefined }), { minLength: 1, maxLength: 20 }),
   origin: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
-  actions: fc.array(
-    fc.record({
-      after: minutes.map((count) => count * 60_000 + 1),
-      intervalSeconds: fc.option(intervalSeconds, { nil: undefined }),
-    }),
-    { maxLength: 60 },
-  ),
+  actions: fc.oneof(fc.array(action, { maxLength: 60 }), detours),
   duration: fc.integer({ min: 0, max: 300_000 }),
 });
 
@@ -74,8 +88,9 @@ function simulated(month: Month): { quotes: QuotedPeriod[]; checks: number[] } {
     if (action.intervalSeconds === undefined) isRunning = !isRunning;
     else interval = action.intervalSeconds;
     if (last) last.to ??= at;
+    if (!isRunning) continue;
     due = Math.min(due, at + interval * 1000);
-    if (isRunning) begin();
+    begin();
   }
   runUntil(END);
   return { quotes, checks };

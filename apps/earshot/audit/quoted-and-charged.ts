@@ -130,9 +130,9 @@ function watchDays(
 /**
  * Returns the maximum credits for the checks of a time range. The first check after a change of the quote can be due at
  * any time. Each later check belongs to a tick of the interval: no two checks belong to the same tick. So the number of
- * checks is at most the number of ticks, and one more. Half an interval is added, because the interval of a paused watch
- * can become shorter and then longer again: its next check is then due at another time. A pause counts as two intervals
- * at most: one check runs when the watch resumes, and one tick more fits because a pause does not end at a tick.
+ * checks is at most the number of ticks, and one more. Half an interval is added, because older releases made a check
+ * earlier if the interval of a paused watch became shorter and then longer again. A pause counts as two intervals at
+ * most: one check runs when the watch resumes, and one tick more fits because a pause does not end at a tick.
  */
 function maxCredits(quotes: readonly QuotedPeriod[], begin: number, end: number, now: number): number {
   const within = (from: number, to: number) => Math.max(0, Math.min(to, end) - Math.max(from, begin));

@@ -172,8 +172,9 @@ function scheduledBy(
 }
 
 /**
- * Changes the interval of watches, or pauses or resumes them. Their next checks stay at the old times, unless the new
- * interval ends earlier.
+ * Changes the interval of watches, or pauses or resumes them. The next checks of running watches stay at the old times,
+ * unless the new interval ends earlier. Those of paused watches always stay: an interval that a watch had only during a
+ * pause must not cause a check, because no quote contains it.
  */
 async function change(
   tx: Tx,
@@ -186,7 +187,8 @@ async function change(
     `UPDATE watch_schedule SET
        interval_seconds = COALESCE($2, interval_seconds),
        stopped = CASE WHEN disabled OR COALESCE(NOT $3::boolean, stopped) THEN true END,
-       due_second = LEAST(due_second, second_of(now() + make_interval(secs => COALESCE($2, interval_seconds))))
+       due_second = CASE WHEN disabled OR COALESCE(NOT $3::boolean, stopped) THEN due_second
+         ELSE LEAST(due_second, second_of(now() + make_interval(secs => COALESCE($2, interval_seconds)))) END
      WHERE watch_id = ANY($1)`,
     [watchIds, intervalSeconds ?? null, isActive ?? null],
   );
@@ -228,7 +230,8 @@ async function schedule(
      ON CONFLICT (watch_id) DO UPDATE SET
        search_id = excluded.search_id, interval_seconds = excluded.interval_seconds,
        disabled = excluded.disabled, stopped = excluded.stopped,
-       due_second = LEAST(w.due_second, second_of(now() + make_interval(secs => excluded.interval_seconds)))`,
+       due_second = CASE WHEN excluded.stopped THEN w.due_second
+         ELSE LEAST(w.due_second, second_of(now() + make_interval(secs => excluded.interval_seconds))) END`,
     [
       searches.map(({ search_key }) => search_key),
       searches.map(({ source }) => source),
