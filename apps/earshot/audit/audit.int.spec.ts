@@ -2,6 +2,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { ChangePlanSchema, GrantCreditsSchema, LookupSchema } from '#contracts';
 import { isoOf, newId, Outage } from '#kernel';
 import { COMMANDS, subjectOf, type Bus } from '#messaging';
+import { until } from '#testing';
 import { CommandClient } from '#transport';
 import { startBilling, type BillingUnderTest } from '../../billing/testing/billing-under-test.js';
 import { audit } from './audit.js';
@@ -64,6 +65,21 @@ it('the audit agrees with an account that has checks, a lookup, a grant and a ch
     'the number of movements in the tables is 4, but 5 according to the stream',
     'the sum of the movements in the tables is 2987, but 3087 according to the stream',
   ]);
+});
+
+it('the audit agrees with a check that is charged after its account changed to a smaller plan', async () => {
+  const accountId = await billing.open('solo');
+  await billing.check(accountId, { costCredits: 3_000 });
+  await billing.balanceWhere('the check is charged', accountId, ({ remaining }) => remaining === 57_000);
+  const change = create(ChangePlanSchema, { commandId: newId(), accountId, plan: 'free' });
+  await new CommandClient(billing.bus).request(COMMANDS.changePlan, change);
+  await billing.check(accountId);
+  await until('both checks are charged', async () => (await audited(accountId)).charges === 2);
+  expect(await audited(accountId)).toMatchObject({
+    faults: [],
+    notes: [expect.stringMatching(/during the work: 1 \(2 credits were not paid\)$/)],
+    balance: 0,
+  });
 });
 
 it('the audit finds a charge whose fact has vanished from the stream', async () => {

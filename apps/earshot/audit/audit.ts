@@ -28,7 +28,7 @@ export function audit(input: AuditInput): AuditReport {
   const facts = auditFacts(input, ledger.movementIds);
   const days = auditDays(input);
   const faults = [...ledger.faults, ...facts.faults, ...tableFaults(input, ledger), ...quoteFaults(input)];
-  const { notes } = facts;
+  const notes = [...ledger.notes, ...facts.notes];
   const last = input.decisions.at(-1)?.seq ?? 0;
   if (input.tables && input.tables.seq < last)
     notes.push(

@@ -9,6 +9,7 @@ import {
 import type { AuditInput } from './audit-input.js';
 import { checkMovement } from './movement-faults.js';
 import type { Origins } from './origins.js';
+import { Withdrawals } from './withdrawals.js';
 
 /** The state and the totals of a ledger after a message. Numbers are credits, except `movements`. */
 export interface LedgerTotals {
@@ -26,6 +27,7 @@ export interface FoldedLedger {
   after: Map<number, LedgerTotals>;
   movementIds: Set<string>;
   faults: string[];
+  notes: string[];
 }
 
 /** Billing renews ledgers within seconds. A renewal that is missing after this time is a fault, not a delay. */
@@ -37,6 +39,7 @@ export function foldLedger(input: AuditInput, origins: Origins): FoldedLedger {
   const after = new Map<number, LedgerTotals>([[0, totals]]);
   const movementIds = new Set<string>();
   const faults: string[] = [];
+  const withdrawals = new Withdrawals();
   for (const { seq, decision } of input.decisions) {
     for (const movement of decision.movements) {
       const { movementId, amount, balanceAfter, cause } = movement;
@@ -49,6 +52,7 @@ export function foldLedger(input: AuditInput, origins: Origins): FoldedLedger {
         decidedAt: decision.decidedAt,
         origins,
         isLater: seq > input.chargedBefore,
+        isExcused: withdrawals.excuse(movement, decision.decidedAt),
       });
       faults.push(...result.faults.map((fault) => `${what} ${fault}`));
       const stored = evolve(totals.state, movement);
@@ -65,7 +69,7 @@ export function foldLedger(input: AuditInput, origins: Origins): FoldedLedger {
     after.set(seq, totals);
   }
   faults.push(...missedRenewal(totals.state, input.now));
-  return { balance: totals.balance, after, movementIds, faults };
+  return { balance: totals.balance, after, movementIds, faults, notes: withdrawals.notes() };
 }
 
 function missedRenewal(state: LedgerState, now: number): string[] {

@@ -94,4 +94,49 @@ describe('the audit of a ledger whose stream and tables agree', () => {
       expect.stringContaining('should have been refused: must be a whole number'),
     ]);
   });
+
+  describe('in which a charge took less than its cost', () => {
+    const at = (minute: number) =>
+      `2026-03-01T0${Math.floor(minute / 60)}:${String(minute % 60).padStart(2, '0')}:00.000Z`;
+    const check = (n: number, costCredits: number, minute: number): Step => [
+      at(minute),
+      { kind: 'charge', ...cause(n, { costCredits, at: at(minute) }) },
+    ];
+    const smaller = { kind: 'change-plan', changeId: 'c1', plan: 'free' } as const;
+    const solo: Step = [OPENED, { kind: 'open', plan: 'solo', at: OPENED }];
+    const audited = (steps: Step[]) => {
+      const commands = steps.map(([, command]) => command);
+      const accountFacts = commands.flatMap((command, n) =>
+        command.kind === 'open' || command.kind === 'change-plan' ? [{ seq: n + 1, command }] : [],
+      );
+      const facts = commands.flatMap((command, n) => (command.kind === 'charge' ? [factOf(command, n)] : []));
+      const { faults, notes, balance } = audit({ ...ledgerOf(steps), accountFacts, facts });
+      return { faults, notes, balance };
+    };
+    const note = (charges: number, credits: number) =>
+      `charges that took less than their cost, because the plan became smaller or a pack expired during the work: ${charges} (${credits} credits were not paid)`;
+    const fault = expect.stringMatching(
+      /took \d+ for a cost of \d+: the balance did not cover the rest$/,
+    ) as string;
+
+    it('finds no fault in checks that were reserved before a change to a smaller plan, and notes what they did not pay', () => {
+      const steps = [solo, check(1, 2_999, 10), [at(20), smaller] as Step, check(2, 2, 21), check(3, 5, 22)];
+      expect(audited(steps)).toEqual({ faults: [], notes: [note(2, 6)], balance: 0 });
+    });
+
+    it('finds no fault in a check that was reserved before its pack expired', () => {
+      const pack: Step = [OPENED, { kind: 'grant', packId: 'p1', credits: 5, expiresAt: at(20), note: '' }];
+      const steps = [opened, pack, check(1, 3_000, 10), check(2, 2, 21)];
+      expect(audited(steps)).toEqual({ faults: [], notes: [note(1, 2)], balance: 0 });
+    });
+
+    it('finds a check that began after the change, and charges that exceed what the change took away', () => {
+      expect(audited([solo, check(1, 3_000, 10), [at(20), smaller], check(2, 2, 81)]).faults).toEqual([
+        fault,
+      ]);
+      expect(audited([solo, check(1, 59_990, 10), [at(20), smaller], check(2, 11, 21)]).faults).toEqual([
+        fault,
+      ]);
+    });
+  });
 });

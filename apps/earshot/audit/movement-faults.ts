@@ -18,6 +18,8 @@ export interface MovementContext {
    * the input.
    */
   isLater: boolean;
+  /** True if the rest of a charge that the balance did not cover is no fault. */
+  isExcused: boolean;
 }
 
 /** The audit's result for one movement. */
@@ -32,7 +34,8 @@ export function checkMovement(movement: CreditMovement, context: MovementContext
   try {
     const { faults, expected } = recomputed(movement, context);
     if (expected) faults.push(...differences(movement, expected));
-    return { faults: [...faults, ...uncoveredPart(movement)], expected };
+    if (!context.isExcused) faults.push(...uncoveredPart(movement));
+    return { faults, expected };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const why = error.details?.map(({ message }) => message).join(', ') ?? error.message;
@@ -99,8 +102,14 @@ function fieldsOf(movement: CreditMovement): JsonObject {
   return { ...fields, ...(cause as JsonObject | undefined), [movement.cause.case ?? '']: null };
 }
 
-function uncoveredPart({ amount, cause }: CreditMovement): string[] {
-  if (cause.case !== 'charge' || 0 - amount >= cause.value.costCredits) return [];
-  const { costCredits } = cause.value;
-  return [`took ${0 - amount} for a cost of ${costCredits}: the balance did not cover the rest`];
+function uncoveredPart(movement: CreditMovement): string[] {
+  const taken = 0 - movement.amount;
+  const uncovered = uncoveredCredits(movement);
+  if (uncovered === 0) return [];
+  return [`took ${taken} for a cost of ${taken + uncovered}: the balance did not cover the rest`];
+}
+
+/** Returns the part of a charge's cost that the balance did not cover; 0 for other movements. */
+export function uncoveredCredits({ amount, cause }: CreditMovement): number {
+  return cause.case === 'charge' ? Math.max(0, cause.value.costCredits + amount) : 0;
 }

@@ -21,8 +21,8 @@ export interface AuditDay {
 }
 
 const DAY_MS = 86_400_000;
-/** A check that was running when its watch ended or was paused is recorded within this time. */
-const RECORD_MS = 3_600_000;
+/** Work that was running when something changed (its watch ended or was paused, for example) is done within this time, in ms. */
+export const RECORD_MS = 3_600_000;
 
 /** Returns the work and the quote of each source and UTC day, sorted by day, then by source. */
 export function auditDays(input: AuditInput): AuditDay[] {
