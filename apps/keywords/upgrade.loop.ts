@@ -27,9 +27,9 @@ interface OutdatedWatch {
 /**
  * Looks for watches without a price of the present price book: another release created them. Usually only the first
  * start of a release with a new price book finds such watches. If this start is interrupted, the next start continues.
- * The loop stores the present prices of these watches. They are the quoted prices from then on, because checks cost the
- * present prices. The loop also pauses keywords and watches that exceed the account's plan. It repeats its work, because
- * a replica of the older release can create watches until it stops.
+ * The loop stores the present prices of these watches. They are the quoted prices from then on; until then, polling
+ * charges no more than the earlier quotes. The loop also pauses keywords and watches that exceed the account's plan. It
+ * repeats its work, because a replica of the older release can create watches until it stops.
  */
 @Injectable()
 export class UpgradeLoop implements Loop {

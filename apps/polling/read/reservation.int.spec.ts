@@ -1,4 +1,4 @@
-import type { Check } from '#contracts';
+import { PRICE_BOOK_VERSION, type Check } from '#contracts';
 import { reserve } from '#credits';
 import { checkIdOf, isoOf, newId } from '#kernel';
 import { fundAccount, until } from '#testing';
@@ -182,6 +182,25 @@ describe('the price of a check', () => {
     const [check] = await tick(id);
     expect([check?.units, check?.costCredits, pricings]).toEqual([1, 1, 1]);
     expect(await stores.reservations()).toEqual({ [check?.checkId ?? '']: 1 });
+  });
+
+  it('is the accepted quote until the keywords service replaces it by the present price', async () => {
+    const accountId = newId();
+    const id = await stores.watch({ accountId });
+    // A check of this source was free in the older price book.
+    await stores.database.query(
+      `INSERT INTO watches (watch_id, account_id, source, criteria, criteria_hash, interval_seconds, webhook_mode,
+         analysis, backfill, is_active, created_at, updated_at, credits_per_check, price_book_version)
+       VALUES ($1, $2, 'hackernews', '{}', '', 600, 'all', false, false, true, now(), now(), 0, '2026-01-01')`,
+      [id, accountId],
+    );
+    const [check] = await tick(id);
+    expect([check?.costCredits, check?.priceBookVersion]).toEqual([0, '2026-01-01']);
+    await stores.database.query('UPDATE watches SET credits_per_check = 1, price_book_version = $1', [
+      PRICE_BOOK_VERSION,
+    ]);
+    const [next] = await tick(id);
+    expect([next?.costCredits, next?.priceBookVersion]).toEqual([1, PRICE_BOOK_VERSION]);
   });
 });
 

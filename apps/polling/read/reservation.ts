@@ -4,6 +4,7 @@ import type { PricedParts } from '#quotes';
 import { unpaidCheck } from '../record/build-checks.js';
 import { checkReservationOf } from './check-reservation.js';
 import { checkPriceOf, type CheckPrice } from './check-price.js';
+import { otherQuotes } from './quoted-prices.js';
 import type { WatchChecks } from '../record/check-recorder.js';
 import { extendSearches, SEARCH_LEASE_SECONDS, type DueSearch, type DueWatch } from '../due/due-work.js';
 import type { PlannedRead } from './read-upstream.js';
@@ -48,8 +49,15 @@ export async function reserveReads(
   now: Date,
 ): Promise<ReservedReads> {
   const searches = reads.flatMap((read) => read.searches);
+  const quotes = await otherQuotes(
+    database,
+    searches.flatMap((search) => search.watches.map(({ watchId }) => watchId)),
+  );
   const priced = searches.flatMap((search) =>
-    search.watches.map((watch) => ({ search, watch, price: checkPriceOf(connector, search, watch) })),
+    search.watches.map((watch) => {
+      const price = checkPriceOf(connector, search, watch, quotes.get(watch.watchId));
+      return { search, watch, price };
+    }),
   );
   const prices = new Map(priced.map(({ watch, price }) => [watch.watchId, price]));
   const reservations = priced.map(newReservationOf);
