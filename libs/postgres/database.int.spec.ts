@@ -94,6 +94,47 @@ it('a starting process waits without a time limit while another process migrates
   await (await opening).destroy();
 });
 
+describe('a release whose tables a newer release has changed', () => {
+  const applied = (name: string) =>
+    database.query('INSERT INTO migrations (timestamp, name) VALUES (1999999999999, $1)', [name]);
+  const open = (migrates: boolean) => openDatabase(stores.databaseUrl, 'older', 1, { migrates });
+  afterEach(() => database.query('DELETE FROM migrations WHERE timestamp = 1999999999999'));
+
+  it.each([true, false])(
+    'starts if older releases can work with the change (migrates: %s)',
+    async (migrates) => {
+      await applied('MoreColumns1999999999999');
+      await (await open(migrates)).destroy();
+    },
+  );
+
+  it.each([true, false])(
+    'refuses to start if older releases cannot work with the change, and says what to do (migrates: %s)',
+    async (migrates) => {
+      await applied('IncompatibleKeys1999999999999');
+      await expect(open(migrates)).rejects.toThrow(
+        'a newer release has changed the tables (IncompatibleKeys1999999999999), and this release cannot work with them; start the newer release, or restore the backup',
+      );
+    },
+  );
+
+  it('refuses before it runs a migration of its own', async () => {
+    await applied('IncompatibleKeys1999999999999');
+    const [last] = await database.query<{ name: string; timestamp: number }[]>(
+      'SELECT name, timestamp FROM migrations WHERE timestamp < 1999999999999 ORDER BY id DESC LIMIT 1',
+    );
+    const names = (): Promise<unknown> => database.query('SELECT name FROM migrations ORDER BY id');
+    await database.query('DELETE FROM migrations WHERE name = $1', [last?.name]);
+    const before = await names();
+    await expect(open(true)).rejects.toThrow('a newer release has changed the tables');
+    expect(await names()).toEqual(before);
+    await database.query('INSERT INTO migrations (timestamp, name) VALUES ($1, $2)', [
+      last?.timestamp,
+      last?.name,
+    ]);
+  });
+});
+
 describe('a statement that is run often', () => {
   const text = 'SELECT t.n + $1::int AS n FROM often t';
   const run = async () => {

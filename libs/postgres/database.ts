@@ -70,7 +70,11 @@ const KEEP_ALIVE_SECONDS = 30;
 /** Server setting: the locks of a session whose host is lost are released within a minute, not after hours. */
 const SERVER_KEEP_ALIVE = `-c tcp_keepalives_idle=${KEEP_ALIVE_SECONDS} -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3`;
 
-/** All migrations, in their order. */
+/**
+ * All migrations, in their order. A release ignores the migrations of newer releases, so that it works with their tables:
+ * beside their replicas during an upgrade, or after a return to this release. A migration that older releases cannot
+ * work with has a name that begins with `INCOMPATIBLE`: from then on, older releases do not start.
+ */
 const MIGRATIONS = [
   First1763600000000,
   UpstreamHealth1763700000000,
@@ -117,6 +121,8 @@ const MIGRATIONS = [
   ClaimedAt1764420000000,
 ];
 
+const INCOMPATIBLE = 'Incompatible';
+
 /** How a service uses Postgres. */
 interface Options {
   /** Maximum time of one statement; a longer statement fails with 57014. */
@@ -138,7 +144,8 @@ interface Options {
  * @param name the name of the service, shown by Postgres
  * @param poolSize maximum number of connections
  * @throws Outage if Postgres cannot be reached, or does not answer within `connectMs`; the error of Postgres if a
- *   migration fails; Error if the tables are not ready and `migrates` is false
+ *   migration fails; Error if this release cannot work with the tables of a newer one, or if the tables are not ready
+ *   and `migrates` is false
  */
 export async function openDatabase(
   url: string,
@@ -197,6 +204,23 @@ async function requireTables(database: Database): Promise<void> {
     throw new Error(
       'the tables are older than this command line; start the services of the same release first, which change the tables',
     );
+  await requireCompatible(database);
+}
+
+/** @throws Error that says what to do if a newer release has changed the tables so that this release cannot use them */
+async function requireCompatible(database: Database): Promise<void> {
+  const [table] = await database.query<{ exists: boolean }[]>(
+    `SELECT to_regclass('migrations') IS NOT NULL AS exists`,
+  );
+  if (!table?.exists) return;
+  const [newer] = await database.query<{ name: string }[]>(
+    'SELECT name FROM migrations WHERE starts_with(name, $1) AND name <> ALL($2) ORDER BY id LIMIT 1',
+    [INCOMPATIBLE, MIGRATIONS.map(({ name }) => name)],
+  );
+  if (newer)
+    throw new Error(
+      `a newer release has changed the tables (${newer.name}), and this release cannot work with them; start the newer release, or restore the backup from before the upgrade`,
+    );
 }
 
 /**
@@ -221,6 +245,7 @@ async function migrate(url: string, name: string, connectMs: number | undefined)
     const lock = database.createQueryRunner();
     try {
       await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+      await requireCompatible(database);
       await database.runMigrations();
     } finally {
       await lock.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
