@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '#embedded';
+import { openDatabase } from '#postgres';
 import {
   beginProgram,
   checkout,
@@ -108,4 +109,21 @@ it('the command line prints a link that resets a forgotten password once', async
   await expect(cli('members', 'reset-password', '--email', 'eve@example.org')).rejects.toThrow(
     'No member has the address eve@example.org.',
   );
+}, 60_000);
+
+it('the command line ends the sessions that an older copy of Postgres has brought back', async () => {
+  const cat = browser();
+  await cat.post('/v1/auth/sign-in', { email: 'bob@example.org', password: PASSWORD });
+  const session = async () => (await cat.get('/v1/auth/session')).status;
+  const { cookie } = cat;
+  const database = await openDatabase(stores.databaseUrl, 'spec', 1);
+  await database.query('CREATE TABLE copy AS SELECT * FROM sessions');
+  expect((await cat.post('/v1/auth/sign-out')).status).toBe(204);
+  cat.cookie = cookie;
+  expect(await session()).toBe(401);
+  await database.query('INSERT INTO sessions SELECT * FROM copy ON CONFLICT DO NOTHING; DROP TABLE copy');
+  await database.destroy();
+  expect(await session()).toBe(200);
+  expect((await cli('members', 'sign-out')).ended).toBeGreaterThan(0);
+  expect(await session()).toBe(401);
 }, 60_000);

@@ -8,11 +8,12 @@ import {
 } from '#contracts';
 import { newId } from '#kernel';
 import { COMMANDS } from '#messaging';
+import { endAllSessions } from '../gateway/sessions/sessions.js';
 import { id, print } from './arguments.js';
 import { withBus, withDatabase } from './connection.js';
 import { sendCommand } from './send-command.js';
 
-/** Adds the commands `members invite|list|set-role|remove|reset-password`. */
+/** Adds the commands `members invite|list|set-role|remove|reset-password|sign-out`. */
 export function addMemberCommands(program: Command): void {
   const members = program
     .command('members')
@@ -89,5 +90,13 @@ export function addMemberCommands(program: Command): void {
       );
       if (token === '') throw new Error(`No member has the address ${email}.`);
       print({ email, token, path: `/reset-password#${new URLSearchParams({ token }).toString()}` });
+    });
+  members
+    .command('sign-out')
+    .description(
+      'end all sessions of all members, immediately, and print {ended}; everybody signs in again. Run it after Postgres was restored from an older copy, which contains sessions that people have ended',
+    )
+    .action(async () => {
+      print({ ended: await withDatabase(process.env, endAllSessions) });
     });
 }

@@ -152,6 +152,12 @@ export class Sessions {
   }
 }
 
+/** Ends all sessions of all members, at every gateway. @returns the number of sessions that were stored */
+export async function endAllSessions(database: Database): Promise<number> {
+  const [, ended]: [unknown, number] = await database.query('DELETE FROM sessions');
+  return ended;
+}
+
 /**
  * Returns the token that each write of a session must send in `x-csrf-token`. It is derived from the session's own
  * token, so it need not be stored. Scripts of a page cannot read the session's own token.
