@@ -191,6 +191,7 @@ describe('the API keys of an account', () => {
     [{ name: 'k', scope: 'admin' }, 'scope'],
     [{ name: 'k', expires_at: '2020-01-01' }, 'expires_at'],
     [{ name: 'k', expiresAt: '2020-01-01' }, 'expiresAt'],
+    [{ name: 'k', expires_at: '9999-12-31T23:59:59-14:00' }, 'expires_at'],
     [{ name: 'k', apiKey: 'ek_' }, 'apiKey'],
   ])('are refused with the body %j, and the field is named', async (body, path) => {
     const answer = await owner.post('/v1/keys', body);

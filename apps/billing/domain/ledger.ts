@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { CreditMovementSchema, limitsOf, type CreditMovement } from '#contracts';
-import { chargeIdOf, derivedId, isoOf, Refusal } from '#kernel';
+import { chargeIdOf, derivedId, isoOf, isStorableTime, Refusal } from '#kernel';
 import {
   allowanceLeft,
   creditsOf,
@@ -232,16 +232,13 @@ function validated(pack: GrantedPack, ledger: OpenLedger, now: string): GrantedP
     faults.push({ path: 'amount', message: `must be a whole number from 1 to ${MAX_CREDITS}` });
   else if (!Number.isSafeInteger(creditsOf(ledger) + credits))
     faults.push({ path: 'amount', message: 'is more than the account can hold' });
-  if (expiresAt !== '' && !(end > Date.parse(now) && end <= LAST_INSTANT))
+  if (expiresAt !== '' && !(end > Date.parse(now) && isStorableTime(end)))
     faults.push({ path: 'expires_at', message: 'must be an ISO 8601 date-time in the future' });
   if (note.length > MAX_NOTE_LENGTH)
     faults.push({ path: 'note', message: `must have at most ${MAX_NOTE_LENGTH} characters` });
   if (faults.length > 0) throw Refusal.validation(faults);
   return { ...pack, expiresAt: expiresAt === '' ? '' : isoOf(end) };
 }
-
-/** The last instant whose year has four digits. ISO 8601 writes later years differently. */
-const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z');
 
 function movement(
   ledger: OpenLedger,

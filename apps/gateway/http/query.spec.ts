@@ -93,6 +93,8 @@ describe('the query reader', () => {
     ['2026-03-04 05:06', '2026-03-04T05:06:00.000Z'],
     ['2026-03-04T05:06:07-0930', '2026-03-04T14:36:07.000Z'],
     ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
+    ['0001-01-01', '0001-01-01T00:00:00.000Z'],
+    ['9999-12-31T23:59:59', '9999-12-31T23:59:59.000Z'],
   ])('reads the time %j as %s, in UTC when it has no offset [requests.offsets]', (text, iso) => {
     expect(new QueryReader({ since: text }).instant('since')?.toISOString()).toBe(iso);
   });
@@ -111,6 +113,15 @@ describe('the query reader', () => {
       { path: 'since', message: 'must be an ISO 8601 date-time' },
     ]);
   });
+
+  it.each(['9999-12-31T23:59:59-00:01', '9999-12-31T24:00:00Z', '0001-01-01T00:00:00+00:01', '0000-01-01'])(
+    'refuses %j as a time, because Postgres cannot read its year',
+    (text) => {
+      expect(faultsOf({ since: text }, (query) => query.instant('since'))).toEqual([
+        { path: 'since', message: 'must be an ISO 8601 date-time in the years 1 to 9999 of UTC' },
+      ]);
+    },
+  );
 
   it('reads true and false as a boolean, reads an absent key as false, and refuses other values', () => {
     expect(new QueryReader({ purge: 'true' }).boolean('purge')).toBe(true);

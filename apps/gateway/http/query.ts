@@ -1,7 +1,7 @@
 import { isId, Refusal, type Fault } from '#kernel';
 import { NOT_STORABLE } from './unstorable-values.js';
 import { unknownKey } from './unknown-key.js';
-import { dateTimeFault } from './validators.js';
+import { dateTimeFault, OFFSET } from './validators.js';
 
 /** Raw query parameters: the value of a repeated key is an array. */
 export type RawQuery = Record<string, string | string[] | undefined>;
@@ -78,13 +78,11 @@ export class QueryReader {
     if (text === undefined) return undefined;
     // A plus sign that was not escaped arrives as a space.
     const spelled = text.replace(/(?<=[T ].*) (\d{2}:?\d{2})$/i, '+$1');
-    if (dateTimeFault(spelled)) {
-      this.faults.push({ path: key, message: 'must be an ISO 8601 date-time' });
-      return undefined;
-    }
-    return new Date(
-      /(Z|[+-]\d{2}:?\d{2})$/.test(spelled) || !spelled.includes(':') ? spelled : `${spelled}Z`,
-    );
+    const instant = OFFSET.test(spelled) || !spelled.includes(':') ? spelled : `${spelled}Z`;
+    const message = dateTimeFault(instant);
+    if (!message) return new Date(instant);
+    this.faults.push({ path: key, message });
+    return undefined;
   }
 
   /** Returns the two instants of a window. If both are given, the first must not be later than the second. */

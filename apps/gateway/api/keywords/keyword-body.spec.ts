@@ -153,7 +153,7 @@ const REFUSED: [path: string, values: Json[]][] = [
   ['languages', ['en', Array.from({ length: 11 }, () => 'en')]],
   ['languages[0]', ['english language', '', 1]],
   ['schedule', ['x', []]],
-  ['schedule.startsAt', [undefined, '', 'tomorrow', '2026-02-30T00:00:00Z', 5]],
+  ['schedule.startsAt', [undefined, '', 'tomorrow', '2026-02-30T00:00:00Z', '9999-12-31T23:59:59', 5]],
   ['schedule.endsAt', [undefined, 'later']],
   ['schedule.timezone', [undefined, null, '', chars(65), 'Mars/Olympus']],
   ['sources', [undefined, null, {}, []]],
