@@ -1,6 +1,7 @@
-import { create } from '@bufbuild/protobuf';
+import { create, toBinary } from '@bufbuild/protobuf';
 import {
   AcceptInvitationSchema,
+  AccountDecisionSchema,
   ChangeAccountSchema,
   ChangePasswordSchema,
   CreateKeySchema,
@@ -10,10 +11,11 @@ import {
   RotateSigningSecretSchema,
 } from '#contracts';
 import { newId } from '#kernel';
-import { COMMANDS } from '#messaging';
+import { COMMANDS, subjectOf } from '#messaging';
 import { AccountEntity } from '#postgres';
 import { rebuildProjection } from '#projections';
 import { SecretBox } from '#secrets';
+import { until } from '#testing';
 import { CommandClient } from '#transport';
 import { accountsProjection } from './projections/accounts.projection.js';
 import { startBilling, type BillingUnderTest } from './testing/billing-under-test.js';
@@ -72,6 +74,23 @@ describe('changing the signature version', () => {
       kind: 'invalid',
       details: [{ path: 'signature_version' }],
     });
+  });
+});
+
+it('a key of an older release that expires in the year 10000 does not stop the changes of its account', async () => {
+  const accountId = await billing.open();
+  const [keyId, commandId] = [newId(), newId()];
+  const key = { keyId, name: 'k', keyHash: Buffer.from(keyId), expiresAt: '+010000-01-01T00:00:59.000Z' };
+  const decision = create(AccountDecisionSchema, {
+    ...{ commandId, accountId, decidedAt: new Date().toISOString() },
+    events: [{ event: { case: 'apiKeyCreated', value: { ...key, scope: 'read' } } }],
+  });
+  const subject = subjectOf('ACCOUNTS', accountId);
+  const seq = await billing.store.lastSeq('ACCOUNTS', subject);
+  await billing.store.append(subject, toBinary(AccountDecisionSchema, decision), seq, commandId);
+  await until('the key is stored', async () => {
+    const rows: unknown[] = await billing.database.query('SELECT 1 FROM api_keys WHERE key_id = $1', [keyId]);
+    return rows.length === 1;
   });
 });
 

@@ -46,7 +46,8 @@ async function applyEvent(
           event.value.name,
           Buffer.from(event.value.keyHash),
           event.value.scope,
-          event.value.expiresAt || null,
+          // As a date: older releases accepted expiries in the year 10000, whose ISO form Postgres cannot read.
+          event.value.expiresAt ? new Date(event.value.expiresAt) : null,
           event.value.memberId || null,
           event.value.mcpDailyCredits ?? null,
           decidedAt,

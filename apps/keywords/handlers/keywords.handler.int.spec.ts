@@ -55,6 +55,13 @@ it('the estimate and the create apply exactly the same size limit', async () => 
 describe('a create', () => {
   const acme = { globalCriteria: { query: 'acme' } };
 
+  it('stores a keyword whose schedule ends in the year 10000, which older releases accepted', async () => {
+    const accountId = await keywords.open('unlimited');
+    const schedule = { startsAt: '', endsAt: '+010000-01-01T00:59:59.000Z', timezone: 'UTC' };
+    const id = await keywords.keyword(accountId, { ...acme, schedule });
+    expect(await keywords.keywordRow(id)).toEqual({ pauses: [], turnsAt: null });
+  });
+
   it('returns the same id and warnings and stores nothing if it is repeated', async () => {
     const accountId = await keywords.open('unlimited');
     const other = await keywords.keyword(accountId, acme);
