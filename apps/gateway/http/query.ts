@@ -1,7 +1,7 @@
-import { isId, Refusal, type Fault } from '#kernel';
+import { instantIn, isId, Refusal, type Fault } from '#kernel';
 import { NOT_STORABLE } from './unstorable-values.js';
 import { unknownKey } from './unknown-key.js';
-import { dateTimeFault, OFFSET } from './validators.js';
+import { dateTimeFault } from './validators.js';
 
 /** Raw query parameters: the value of a repeated key is an array. */
 export type RawQuery = Record<string, string | string[] | undefined>;
@@ -78,9 +78,8 @@ export class QueryReader {
     if (text === undefined) return undefined;
     // A plus sign that was not escaped arrives as a space.
     const spelled = text.replace(/(?<=[T ].*) (\d{2}:?\d{2})$/i, '+$1');
-    const instant = OFFSET.test(spelled) || !spelled.includes(':') ? spelled : `${spelled}Z`;
-    const message = dateTimeFault(instant);
-    if (!message) return new Date(instant);
+    const message = dateTimeFault(spelled);
+    if (!message) return new Date(instantIn(spelled, 'UTC'));
     this.faults.push({ path: key, message });
     return undefined;
   }

@@ -13,7 +13,7 @@ import {
   type ValidationArguments,
 } from 'class-validator';
 import { JSONSchema } from 'class-validator-jsonschema';
-import { isStorableTime, isTimeZone } from '#kernel';
+import { instantIn, isStorableTime, isTimeZone } from '#kernel';
 import { foldTerm } from '#matching';
 import { INSTANT_SENT, nullable, type Schema } from '../openapi/schema.js';
 
@@ -225,21 +225,17 @@ export function httpUrlFault(value: unknown): string | undefined {
 }
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?(Z|[+-]\d{2}:?\d{2})?$/;
-/** The offset at the end of a date or date-time. */
-export const OFFSET = /(Z|[+-]\d{2}:?\d{2})$/;
 const DATE_TIME_SCHEMA: Schema = { ...INSTANT_SENT, pattern: DATE_TIME.source };
 
 /**
  * Returns the fault of a value that must be an ISO 8601 date or date-time; an offset is optional. The time must be
- * storable: without an offset, also if it is read in the westernmost time zone.
+ * storable; without an offset, it is read in UTC.
  */
 export function dateTimeFault(value: unknown): string | undefined {
   const known =
     typeof value === 'string' && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value)) && isDay(value);
   if (!known) return 'must be an ISO 8601 date-time';
-  const local = value.includes(':') ? value : `${value}T00:00`;
-  const times = OFFSET.test(value) ? [value] : [`${local}Z`, `${local}-12:00`];
-  return times.every((time) => isStorableTime(Date.parse(time)))
+  return isStorableTime(instantIn(value, 'UTC'))
     ? undefined
     : 'must be an ISO 8601 date-time in the years 1 to 9999 of UTC';
 }

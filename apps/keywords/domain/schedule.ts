@@ -11,7 +11,7 @@ export function isScheduled(schedule: Schedule | undefined, now: number): boolea
 
 /**
  * Returns the next start or end of the schedule after `now`, in ms; undefined if neither is after `now`. A time after the
- * year 9999, which older releases accepted, is ignored, because tables cannot store it.
+ * year 9999 of UTC is ignored, because tables cannot store it.
  */
 export function nextScheduleChange(schedule: Schedule | undefined, now: number): number | undefined {
   const { startsAt, endsAt } = instantsOf(schedule);
