@@ -108,6 +108,19 @@ describe('API keys', () => {
       .when(add({ expiresAt: '2026-03-04T10:30:00-02:00' }))
       .then([keyCreated({ keyId: 'k2', expiresAt: '2026-03-04T12:30:00.000Z' })]));
 
+  it('expire in UTC if their expiry has no offset, whatever the time zone of the machine is', () => {
+    const ownZone = process.env.TZ;
+    process.env.TZ = 'America/New_York';
+    try {
+      given(opened)
+        .when(add({ expiresAt: '2026-03-05T12:30:00' }))
+        .then([keyCreated({ keyId: 'k2', expiresAt: '2026-03-05T12:30:00.000Z' })]);
+    } finally {
+      if (ownZone === undefined) delete process.env.TZ;
+      else process.env.TZ = ownZone;
+    }
+  });
+
   it('can have a daily limit for the credits that they spend through MCP, and the limit can be removed', () => {
     const limit = (mcpDailyCredits?: number) =>
       ({ kind: 'limit-key', keyId: 'k1', mcpDailyCredits, ofMember: '' }) as const;

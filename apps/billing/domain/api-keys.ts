@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { AccountEventSchema, type AccountEvent } from '#contracts';
-import { isoOf, isStorableTime, Refusal } from '#kernel';
+import { instantIn, isoOf, isStorableTime, Refusal } from '#kernel';
 
 /** The API keys of an account, by id, as its decisions need them. */
 export type KeysState = ReadonlyMap<string, KeyState>;
@@ -140,7 +140,7 @@ function keyOf(keys: KeysState, keyId: string, ofMember: string): KeyState {
 /** Returns the expiry as ISO 8601 in UTC; empty if the key does not expire. @throws Refusal `invalid` */
 function expiryOf(text: string, now: string): string {
   if (text === '') return '';
-  const at = Date.parse(text);
+  const at = instantIn(text, 'UTC');
   if (!(at > Date.parse(now) && isStorableTime(at)))
     throw Refusal.validation([
       { path: 'expires_at', message: 'must be an ISO 8601 date-time in the future' },
