@@ -59,6 +59,21 @@ it('watches with the price of an older price book get the present price, and a n
   expect(await quoted()).toEqual([old, ...present]);
 });
 
+it('a watch that has not run yet gets the present price of its first scan', async () => {
+  const { database, decisions, admission } = keywords;
+  const accountId = await keywords.open('free');
+  await keywords.loneWatch(accountId, 'acme');
+  await database.query(
+    `UPDATE watches SET backfill = true, first_scan_credits = 70, price_book_version = '2026-01-01' WHERE account_id = $1`,
+    [accountId],
+  );
+  const plans = new PlanEnforcement(decisions, admission);
+  await new UpgradeLoop(database, plans, admission, createLogger('spec', 'silent')).pass();
+  expect(
+    await database.query('SELECT first_scan_credits FROM watches WHERE account_id = $1', [accountId]),
+  ).toEqual([{ first_scan_credits: 1 }]);
+});
+
 it('watches that a replica of an older release creates after the start get the present price, and prices of a newer release stay', async () => {
   const { database, decisions, admission } = keywords;
   const accountId = await keywords.open('free');

@@ -21,6 +21,7 @@ interface OutdatedWatch {
   source: SourceId;
   criteria: JsonValue;
   interval_seconds: number;
+  backfill: boolean;
   co_brands: boolean;
 }
 
@@ -85,7 +86,7 @@ export class UpgradeLoop implements Loop {
     await lockAccount(tx, accountId);
     const watches: OutdatedWatch[] = await tx.query(
       `SELECT w.watch_id, COALESCE(w.keyword_id, w.watch_id) AS subject_id, w.source, w.criteria, w.interval_seconds,
-         COALESCE((k.definition->>'coBrandsEnabled')::boolean, false) AS co_brands
+         w.backfill, COALESCE((k.definition->>'coBrandsEnabled')::boolean, false) AS co_brands
        FROM watches w LEFT JOIN keywords k USING (keyword_id)
        WHERE w.account_id = $3 AND ${OTHER_PRICES} AND w.retired_at IS NULL`,
       [PRICE_BOOK_VERSION, this.isFirstPass, accountId],
@@ -96,14 +97,19 @@ export class UpgradeLoop implements Loop {
         criteria: storedCriteria(watch.criteria),
         intervalSeconds: watch.interval_seconds,
         coBrands: watch.co_brands,
-        backfill: false,
+        backfill: watch.backfill,
       };
-      return priceOf(search, this.admission.partsOf(watch.source)).creditsPerCheck;
+      return priceOf(search, this.admission.partsOf(watch.source));
     });
     await tx.query(
-      `UPDATE watches w SET credits_per_check = p.credits, price_book_version = $3
-       FROM unnest($1::uuid[], $2::int[]) AS p (watch_id, credits) WHERE w.watch_id = p.watch_id`,
-      [watches.map((watch) => watch.watch_id), prices, PRICE_BOOK_VERSION],
+      `UPDATE watches w SET credits_per_check = p.per_check, first_scan_credits = p.first_scan, price_book_version = $4
+       FROM unnest($1::uuid[], $2::int[], $3::int[]) AS p (watch_id, per_check, first_scan) WHERE w.watch_id = p.watch_id`,
+      [
+        watches.map((watch) => watch.watch_id),
+        prices.map((price) => price.creditsPerCheck),
+        prices.map((price) => price.firstScanCredits),
+        PRICE_BOOK_VERSION,
+      ],
     );
     const at = new Date().toISOString();
     const subjectIds = [...new Set(watches.map((watch) => watch.subject_id))];

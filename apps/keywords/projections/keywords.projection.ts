@@ -37,7 +37,11 @@ export const keywordsProjection: Projection = {
     untouched: ['quoted_periods'],
     kept: [
       { table: 'keywords', key: 'keyword_id', columns: ['schedule_turns_at'] },
-      { table: 'watches', key: 'watch_id', columns: ['credits_per_check', 'price_book_version'] },
+      {
+        table: 'watches',
+        key: 'watch_id',
+        columns: ['credits_per_check', 'first_scan_credits', 'price_book_version'],
+      },
     ],
     async forget(tx, subjects) {
       await tx.query(
