@@ -99,7 +99,10 @@ const activity = object(
   },
   {
     eventsEmitted: described('Only for a check', INTEGER),
-    creditsCharged: described('Only for a check', INTEGER),
+    creditsCharged: described(
+      'Only for a check: its price. The ledger contains the credits that were taken',
+      INTEGER,
+    ),
     eventId: described('Only for a delivery and for an event of the keyword itself: the id of the event', ID),
     statusCode: described(
       'Only for a webhook or a message to a channel: HTTP status, or reply code of the mail server',
