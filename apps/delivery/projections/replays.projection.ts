@@ -58,8 +58,9 @@ async function applyEvent(
           accountId,
           keywordId || null,
           watchId || null,
-          since,
-          until,
+          // As dates: older releases accepted times in the year 0, whose ISO form Postgres cannot read.
+          new Date(since),
+          new Date(until),
           url,
           types,
           ratePerSecond,

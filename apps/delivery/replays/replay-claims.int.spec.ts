@@ -1,7 +1,11 @@
-import { newId } from '#kernel';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { ReplayDecisionSchema } from '#contracts';
+import { isoOf, newId } from '#kernel';
+import { applyNext } from '#projections';
 import { createLogger } from '#telemetry';
 import { until } from '#testing';
 import type { Targets } from '../attempts/targets.js';
+import { replaysProjection } from '../projections/replays.projection.js';
 import { openDelivery, type DeliveryUnderTest } from '../testing/delivery-under-test.js';
 import type { EventIndex } from './event-index.js';
 import type { ReplayDecisions } from './replay-decisions.js';
@@ -63,4 +67,20 @@ it.each([
   end();
   await loop.stop();
   await database.query('DELETE FROM replays');
+});
+
+it('a replay of an older release whose `since` is in the year 0 can be claimed', async () => {
+  const { database, accountId } = delivery;
+  const replayId = newId();
+  const value = { since: '0000-12-31T23:00:00.000Z', until: isoOf(Date.now()), ratePerSecond: 1 };
+  const decision = create(ReplayDecisionSchema, {
+    ...{ commandId: newId(), accountId, replayId, decidedAt: isoOf(Date.now()) },
+    events: [{ event: { case: 'requested', value } }],
+  });
+  const data = toBinary(ReplayDecisionSchema, decision);
+  await database.transaction((tx) =>
+    applyNext(tx, replaysProjection, { subject: replayId, seq: 1, predecessor: 0, data, cause: undefined }),
+  );
+  const [claimed] = await claimReplays(database, 8, []);
+  expect(claimed?.since.toISOString()).toBe(value.since);
 });
