@@ -1,6 +1,6 @@
 import { isISO8601 } from 'class-validator';
 import { InvalidArgumentError } from 'commander';
-import { isId, isoOf, Refusal } from '#kernel';
+import { instantIn, isId, isoOf, isStorableTime, Refusal } from '#kernel';
 
 /** Prints one line of JSON on standard output. */
 export function print(value: unknown): void {
@@ -20,13 +20,14 @@ export function wholeNumber(text: string): number {
 }
 
 /**
- * Returns the canonical form of a time.
+ * Returns the canonical form of a time. A time without an offset is in UTC, as in the API.
  * @throws InvalidArgumentError if the text is not an ISO 8601 time that begins with year, month and day; `Date` also
  *   accepts other formats, for example `1`, and reads the day number in `2026-012` as a month
  */
 export function instant(text: string): string {
-  const at = Date.parse(text);
-  if (!/^\d{4}-\d{2}-\d{2}/.test(text) || !isISO8601(text, { strict: true }) || Number.isNaN(at))
+  const isTime = /^\d{4}-\d{2}-\d{2}/.test(text) && isISO8601(text, { strict: true });
+  const at = isTime ? instantIn(text, 'UTC') : Number.NaN;
+  if (!isStorableTime(at))
     throw new InvalidArgumentError('It must be ISO 8601, for example 2026-12-31T00:00:00Z.');
   return isoOf(at);
 }
