@@ -9,7 +9,7 @@ const ROUNDS = 3;
 const SUBJECT = { names: ['Acme'], role: 'own' as const };
 const MIB = 1024 * 1024;
 
-/** Prints the processor time of a post for each kind of reading. */
+/** Prints how much processor time each kind of reading takes for one post. */
 export async function measureCost(reader: BenchReader): Promise<void> {
   const rows = labelled('sentiment/tweets.dev.tsv')?.slice(0, POSTS);
   if (!rows) return;
@@ -36,7 +36,7 @@ export async function measureCost(reader: BenchReader): Promise<void> {
   const embedding = await micros(async () => {
     for (const { item } of requests.slice(0, POSTS / 4)) await reader.embed(item.text);
   });
-  console.log(`\nProcessor time a post, µs (${requests.length} tweets, best of ${ROUNDS} rounds)`);
+  console.log(`\nProcessor time per post, µs (${requests.length} tweets, best of ${ROUNDS} rounds)`);
   table(
     ['reading', 'µs'],
     [

@@ -137,7 +137,7 @@ export interface EventRow {
   envelope: string;
 }
 
-/** A row of `attempts`: one attempt of a delivery (event × target). */
+/** A row of `attempts`: one attempt of a delivery (one event to one target). */
 export interface AttemptRow {
   account_id: string;
   /** The time of the delivery's first attempt. */

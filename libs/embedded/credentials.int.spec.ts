@@ -53,7 +53,7 @@ describe('a start of Postgres on an existing cluster', () => {
   it('fails at once and writes no file if postgres.json is missing', async () => {
     rmSync(file);
     await expect(start()).rejects.toThrow(
-      `${file} is missing, but ${dataDir}/postgres exists, and only that file has its passwords. Restore `,
+      `${file} is missing. No other file has the passwords of the database in ${dataDir}/postgres. Restore `,
     );
     expect(existsSync(file)).toBe(false);
   });
@@ -74,7 +74,7 @@ describe('a start of Postgres on an existing cluster', () => {
 
 // Only root can give files to another user.
 (process.getuid?.() === 0 ? it : it.skip)(
-  'a start as root works with the data of a user who ran Earshot before, and with data that now belongs to root',
+  'root can start Earshot with data that another user owns, and with data that root owns',
   async () => {
     for (const owner of ['nobody', 'root']) {
       execFileSync('chown', ['-R', owner, dataDir]);
@@ -83,7 +83,7 @@ describe('a start of Postgres on an existing cluster', () => {
   },
 );
 
-it('a start after a restore that let all users read the data directory works, makes it private again, and reports this', async () => {
+it('a start makes a data directory private again that a restore has made readable for all users, and reports this', async () => {
   const warn = jest.fn();
   const startBoth = () => startEmbedded({ dataDir, clickhouseUrl: 'http://c', log: { ...log, warn } });
   await (await startBoth()).stop();
@@ -107,7 +107,7 @@ describe('the credentials of NATS and ClickHouse', () => {
     expect(statSync(credentials).mode & 0o777).toBe(0o600);
   });
 
-  it('are damaged if their file is empty, and the error says that the file can be removed', () => {
+  it('are reported as damaged if their file is empty, and the error says that the file can be removed', () => {
     writeFileSync(credentials, '');
     expect(() => readOrMakeCredentials(credentials)).toThrow(
       `${credentials} is damaged (Unexpected end of JSON input). Remove it`,
@@ -126,13 +126,13 @@ describe('the credentials of NATS and ClickHouse', () => {
     );
   });
 
-  it('cause an error that asks for another owner of the file if this user cannot read it', () => {
+  it('cause an error that says to change the owner of the file if this user cannot read it', () => {
     const content = JSON.stringify({ user: 'earshot', password: 'p' });
     writeFileSync(credentials, content);
     chmodSync(credentials, 0);
     const failure = asNobody(() => messageOf(() => readOrMakeCredentials(credentials)));
     expect(failure).toBe(
-      `${credentials} cannot be read by this user (EACCES). Make the user that runs Earshot its owner (chown), and start again.`,
+      `${credentials} cannot be read by this user (EACCES). Change the owner of the file to the user that runs Earshot (chown), and start again.`,
     );
     chmodSync(credentials, 0o600);
     expect(readFileSync(credentials, 'utf8')).toBe(content);

@@ -50,7 +50,7 @@ function read(file: string): string {
     const isForbidden = code === 'EACCES' || code === 'EPERM';
     throw new Error(
       isForbidden
-        ? `${file} cannot be read by this user (${code}). Make the user that runs Earshot its owner (chown), and start again.`
+        ? `${file} cannot be read by this user (${code}). Change the owner of the file to the user that runs Earshot (chown), and start again.`
         : `${file} cannot be read (${message})`,
       { cause: error },
     );

@@ -58,7 +58,7 @@ export async function startPostgres(host: StoreHost): Promise<{ store: StoreProc
   const advice = restoreAdvice(cluster);
   if (hasCluster && !existsSync(file))
     throw new Error(
-      `${file} is missing, but ${cluster} exists, and only that file has its passwords. ${advice}`,
+      `${file} is missing. No other file has the passwords of the database in ${cluster}. ${advice}`,
     );
   const make = () => ({ admin: randomPassword(), role: randomPassword() });
   const passwords = readOrMake<Passwords>(file, make, advice);

@@ -22,7 +22,7 @@ const post = (url: string, more: Partial<OutboundDispatch> = {}): OutboundDispat
   ...more,
 });
 
-/** Returns the list of the callback's calls as soon as it has one call. Later calls are added to the list. */
+/** Returns the list of the callback's calls after the first call. Later calls are added to the list. */
 function outcomesOf(request: OutboundDispatch, http = openClient()) {
   const outcomes: [OutboundError | undefined, Answer | undefined][] = [];
   return new Promise<typeof outcomes>((resolve) =>
@@ -40,7 +40,7 @@ async function faultOf(request: OutboundDispatch, http = openClient()) {
 }
 
 describe('a request with a callback', () => {
-  it('sends its flat list of headers, its user agent and its body, and calls back once', async () => {
+  it('sends the headers of its list of names and values, its user agent and its body, and calls back once', async () => {
     let seen: unknown;
     const server = await allowedServer((request, response) => {
       const chunks: Buffer[] = [];

@@ -7,7 +7,7 @@ import { leavesOf } from './schema-paths.js';
 
 /** Tests: a member writes a keyword in the editor. */
 export function editorTasks(member: Member): void {
-  it('reads that no source is chosen after the removal of the last source of a new keyword', async () => {
+  it('removes the last source of a new keyword, and reads that no source is chosen', async () => {
     const { page } = member;
     await member.open('start');
     const chosen = page.getByRole('checkbox', { checked: true });
@@ -20,7 +20,7 @@ export function editorTasks(member: Member): void {
     await page.getByText('No source is chosen').waitFor();
   }, 60_000);
 
-  it('finds a field in the editor for every value of the body that creates a keyword', async () => {
+  it('finds a field in the editor for every value of the request that creates a keyword', async () => {
     const { page } = member;
     const paths = leavesOf('KeywordBody').map(({ path }) => path);
     expect([...Object.keys(EDITOR_FIELDS), ...GIVEN_BY_EARSHOT].sort()).toEqual(paths.sort());
@@ -44,12 +44,13 @@ export function editorTasks(member: Member): void {
       );
       return found.flat();
     };
-    await until('every field is there', async () => (await missing()).length === 0).catch(() => 'see below');
+    // The expectation shows which fields are missing; the error of a wait that is too long does not.
+    await until('every field is there', async () => (await missing()).length === 0).catch(() => undefined);
     expect(await missing()).toEqual([]);
     await page.unroute(keyword);
   }, 90_000);
 
-  it('writes a rule when a keyword is created, and sees next to the fields of the rule which values are missing', async () => {
+  it('writes a rule when a keyword is created, and sees a message next to each field of the rule without a value', async () => {
     const { page } = member;
     await member.open('keywords/new?name=Ruled&query=lumora&source=hackernews');
     const rules = page.getByRole('region', { name: 'Rules', exact: true });
@@ -73,7 +74,7 @@ export function editorTasks(member: Member): void {
     ]);
   }, 90_000);
 
-  it('enters brands with a space, addresses of feeds with a comma, and a rule with names that have a comma', async () => {
+  it('enters brands that contain a space, feed addresses that contain a comma, and authors whose names contain a comma', async () => {
     const { page } = member;
     await member.open('keywords/new?name=Listed&query=lumora&source=ai_answers&source=rss');
     const where = page.getByRole('region', { name: 'Where', exact: true });
@@ -146,7 +147,7 @@ export function editorTasks(member: Member): void {
     expect(await action('Label').isEnabled()).toBe(true);
   }, 90_000);
 
-  it('sees next to the terms that a query needs at least two terms, and adds a second term', async () => {
+  it('sees a message at the terms that a keyword with a query needs two terms, and adds a second term', async () => {
     const { page } = member;
     await member.open('keywords/new?name=Combined&query=lamp&source=hackernews');
     const terms = fieldOf(page, EDITOR_FIELDS['globalCriteria.terms[]'] ?? ['', '']);
@@ -235,8 +236,8 @@ export function editorTasks(member: Member): void {
     await page.getByLabel('Terms match').first().selectOption('contains');
     await preview.getByText('A preview needs terms that match as whole words').waitFor();
     expect(await preview.getByRole('button', { name: 'Ask for the present terms' }).isDisabled()).toBe(true);
-    // Opens the page of the same run without loading the document again, so that the results of the preview
-    // are still in memory.
+    // Opens this preview on the page Explore without loading the document again, so that its results are still in
+    // memory.
     page.once('dialog', (leave) => void leave.accept());
     await page.getByRole('link', { name: 'Explore', exact: true }).click();
     await page.getByRole('heading', { name: 'Explore', exact: true }).waitFor();

@@ -29,7 +29,7 @@ function failingModel(): Llm {
   return new Llm({ ...options, ...budget }, http, createLogger('spec', 'silent'));
 }
 
-it('a valid answer of the model is kept if the repair of another answer in the same response fails', async () => {
+it('keeps the valid answers of a response if the second request, which asks again for the invalid answer, fails', async () => {
   const questions = ['one', 'two', 'three'].map((text): OpenQuestion => {
     const draft = create(EventSchema, { matched: { item: { text } } });
     const asked = create(ReadingAskedSchema, { analysis: true, draft });

@@ -3,7 +3,7 @@ import { ExploreDecisionSchema, type ExploreDecision, type ExploreEvent } from '
 import type { Tx } from '#postgres';
 import type { Projection } from '#projections';
 
-/** Stores Explores and the outcome of each of their sources. */
+/** Stores each Explore (one question to several sources), and the outcome of each of its sources. */
 export const exploresProjection: Projection = {
   name: 'explores-v1',
   stream: 'EXPLORES',

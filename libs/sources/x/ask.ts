@@ -7,7 +7,7 @@ import { statusError } from '../shared/status-error.js';
 /** The required setting: the bearer token of an application. */
 export const TOKEN_SETTING = 'SOURCE_X_TOKEN';
 
-// After this wait Earshot sends requests again, because somebody can have bought credits meanwhile.
+/** Earshot tries again after this time, because somebody may have bought credits by then. */
 const NO_CREDITS_WAIT_MS = 3_600_000;
 const USAGE_CAP_WAIT_MS = 24 * 3_600_000;
 
@@ -17,7 +17,7 @@ export interface XSettings {
   token: string;
 }
 
-/** The part of a read's or a lookup's context that requests need. */
+/** What a request needs from the context of a read or a lookup. */
 export interface AskContext {
   http: UpstreamHttp;
   now: Date;
@@ -39,7 +39,7 @@ export class RefusedRequest extends UpstreamError {
 }
 
 /**
- * Sends a request with the application's token, and returns the response's object.
+ * Sends a request with the application's token, and returns the JSON object in the response.
  * @throws UpstreamError, `RefusedRequest` for a 400
  */
 export async function ask({ http, now }: AskContext, { token }: XSettings, url: string): Promise<JsonRecord> {
@@ -79,7 +79,7 @@ function spent(http: UpstreamHttp, reason: string, status: number, waitMs: numbe
   return new UpstreamError('quota_spent', reason, status, waitMs);
 }
 
-/** Returns the last part of a problem's `type`. The type is an address, and X has changed its host before. */
+/** Returns the last part of a problem's `type`. The type is a URL. Its host is not compared, because X has changed it before. */
 export function problemType(problem: JsonRecord | undefined): string {
   return textOf(problem?.['type'])?.split('/').at(-1) ?? '';
 }
