@@ -60,14 +60,14 @@ export class ChannelConfigDto {
   @Optional() @Check(httpUrlFault, { type: 'string', minLength: 1, maxLength: MAX_URL_LENGTH }) url?: string;
 }
 
-/** The body of a channel's creation. */
+/** The body of a request that creates a channel. */
 export class ChannelBodyDto {
   @IsIn(CHANNEL_KINDS) kind!: ChannelKind;
   @IsString() @Length(1, 80) @NotBlank() name!: string;
   @Nested(() => ChannelConfigDto) config!: ChannelConfigDto;
 }
 
-/** The body of a channel's change. */
+/** The body of a request that changes a channel. */
 export class ChannelChangeDto {
   @Optional() @IsString() @Length(1, 80) @NotBlank() name?: string;
   @Optional() @Nested(() => ChannelConfigDto) config?: ChannelConfigDto;

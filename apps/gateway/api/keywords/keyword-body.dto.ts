@@ -121,7 +121,7 @@ export class TreatmentDto {
   minRelevance?: number | null;
 }
 
-/** The body of a keyword's creation. */
+/** The body of a request that creates a keyword. */
 @Described(
   '`KeywordBodyInSnakeCase` is the same body in snake_case. A body can mix both spellings, but must not contain the same key in both.',
 )

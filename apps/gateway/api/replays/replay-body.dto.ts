@@ -7,7 +7,7 @@ export const MAX_RATE_PER_SECOND = 1000;
 /** Default rate of a replay, in events per second. */
 export const DEFAULT_RATE_PER_SECOND = 100;
 
-/** The body of a replay's creation. */
+/** The body of a request that creates a replay. */
 @Described('Requires exactly one of `keywordId` and `watchId`.')
 export class ReplayBodyDto {
   @DateTime() since!: string;

@@ -3,7 +3,7 @@ import { Described, HttpUrlOrEmpty, Nested, Nullable, Optional } from '../../htt
 import { AgentStepDto } from '../keywords/agent-step.dto.js';
 import { CriteriaDto, MAX_INTERVAL_SECONDS } from '../keywords/criteria.dto.js';
 
-/** The body of a watch's creation. */
+/** The body of a request that creates a watch. */
 @Described(
   '`WatchBodyInSnakeCase` is the same body in snake_case. A body can mix both spellings, but must not contain the same key in both.',
 )

@@ -2,7 +2,7 @@ import { IsIn } from 'class-validator';
 import { EVENT_TYPES } from '#contracts';
 import { Described, HttpUrl, Optional } from '../../http/validators.js';
 
-/** The body of a webhook's test. */
+/** The body of a request that tests a webhook. */
 export class WebhookTestBodyDto {
   @HttpUrl() url!: string;
   @Optional()
