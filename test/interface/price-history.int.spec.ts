@@ -58,7 +58,7 @@ describe('the price history of a listing', () => {
     expect(some.body.summary).toMatchObject({ first: 15.5, last: 18, changes: 2 });
   });
 
-  it('adds no point if only the currency changes, and the market statistics then use the last currency', async () => {
+  it('adds no point if a listing is seen in another currency, and the market statistics then use the last currency', async () => {
     const { accountId, api } = await service.tenant();
     const see = (hours: number, event: string, price: string, currency: string) =>
       observation(accountId, {
@@ -87,7 +87,7 @@ describe('the price history of a listing', () => {
     expect(data).toMatchObject([{ currency: 'PLN', n: 1, priceChanges: 1 }]);
   });
 
-  it('can be summarised with the other listings of its market for at most 366 days', async () => {
+  it('is part of market statistics, which accept a period of at most 366 days', async () => {
     const { api } = await service.tenant();
     const statusOf = async (from: string) =>
       (await api.get(`/v1/vinted/market-stats?from=${from}&to=2026-09-01&criteria_hash=${HASHES[0]}`)).status;
@@ -135,7 +135,7 @@ describe('the price history of a listing', () => {
       'listed',
       [null, 'listing.delisted', 'listing.created'],
     ]);
-    // A watch that has ended does not count any more: the listing is delisted when the other watch loses it.
+    // A deleted watch does not count any more: the listing is delisted when the other watch does not find it any more.
     await api.delete(`/v1/vinted/watches/${watches[1]?.id}`);
     await observe(service.clickhouse, [see(40, 'delisted', '20.00', 0)]);
     expect((await history()).status).toBe('delisted');

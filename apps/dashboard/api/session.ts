@@ -6,9 +6,9 @@ export type Session = AnswerOf<'get', '/v1/auth/session'>;
 
 interface State {
   session: Session | undefined;
-  /** True after a request was refused because the session has ended. The page keeps text that the member has typed. */
+  /** True after a request was refused because the session has ended. The page stays open, so that text that the member has typed is not lost. */
   hasEnded: boolean;
-  /** The email address of another member who has signed in with this browser meanwhile. */
+  /** The email address of another member who has signed in with this browser after this session began. */
   replacedBy?: string;
 }
 
@@ -27,9 +27,9 @@ export function beginSession(session: Session): void {
 
 /**
  * Compares the session of the page with the session that the browser has now. After a new sign-in in another tab, the
- * page continues with the token of the new session, but only for the same member and account. Otherwise the page would
- * show the data of one account under the name of another. If the role or the account has changed, the page uses the new
- * values.
+ * page continues with the token of the new session, but only for the same member and account. Without this check, the
+ * page would show the data of one account under the name of another. If the member's role or the account's details (for
+ * example its name) have changed, the page uses the new values.
  * @returns whether the page can continue
  */
 export function continueSession(found: Session): boolean {

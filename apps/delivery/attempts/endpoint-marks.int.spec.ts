@@ -11,7 +11,7 @@ let delivery: DeliveryUnderTest;
 beforeAll(async () => (delivery = await openDelivery()));
 afterAll(() => delivery?.drop());
 
-/** Returns an attempt at the endpoint, which was healthy when the delivery was made. */
+/** Returns an attempt. The endpoint was healthy when the delivery was created. */
 const attempt = (endpoint: string, delivered: boolean): AttemptResult => ({
   delivery: {
     eventId: newId(),
@@ -50,7 +50,7 @@ it.each([
   expect(rows).toEqual([{ failing_since: failingSince, failures }]);
 });
 
-it('a delivery that is not attempted counts as unsent, and not as given up', async () => {
+it('a delivery that ends before its first attempt counts as `unsent`, and not as `given_up`', async () => {
   const recorder = new AttemptRecorder(delivery.database, delivery.store, {} as ChannelFaults, log);
   // Other specs of the same process also increase these counts, so the test compares the counts before and after.
   const counted = async (outcome: string) =>
@@ -63,7 +63,7 @@ it('a delivery that is not attempted counts as unsent, and not as given up', asy
   expect([await counted('unsent'), await counted('given_up')]).toEqual([unsent + 1, givenUp]);
 });
 
-it('a delivery that ends while its attempt runs does not wait again after the attempt fails', async () => {
+it('a failed attempt causes no retry if its row was removed from `pending_deliveries` while the attempt ran', async () => {
   const recorder = new AttemptRecorder(delivery.database, delivery.store, {} as ChannelFaults, log);
   await delivery.database.query('DELETE FROM pending_deliveries');
   const [ended, waiting] = [newId(), newId()].map((id) =>

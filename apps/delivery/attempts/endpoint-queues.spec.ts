@@ -116,7 +116,7 @@ describe('the queues of endpoints', () => {
     expect((await patient)?.statusCode).toBe(200);
   });
 
-  it('report deliveries as late if the request of each, or the request before it, has run for 50 ms', () => {
+  it('report deliveries as late if each has a request that has run for 50 ms, or waits for such a request', () => {
     const [first, second, third] = many(3) as [Delivery, Delivery, Delivery];
     for (const delivery of [first, second, third]) queues.submit(delivery, () => undefined);
     jest.advanceTimersByTime(49);
@@ -128,7 +128,7 @@ describe('the queues of endpoints', () => {
     expect(queues.areLate([first, quick])).toBe(false);
   });
 
-  it('do not report deliveries as late that only wait for the common limit of all endpoints', () => {
+  it('do not report a delivery as late if it waits only because all endpoints together have reached their limit', () => {
     queues = new EndpointQueues(receiver.send, 2, 2);
     for (const delivery of many(2)) queues.submit(delivery, () => undefined);
     const waiting = deliveryTo('two');
@@ -137,7 +137,7 @@ describe('the queues of endpoints', () => {
     expect(queues.areLate([waiting])).toBe(false);
   });
 
-  it('are removed from memory when no request is left, but the queue of a hanging endpoint stays until a response', () => {
+  it('are removed from memory when they have no request, but the queue of an endpoint that hung stays until it responds', () => {
     jest.useFakeTimers(fakeOnly('Date', 'setInterval', 'clearInterval'));
     queues = new EndpointQueues(receiver.send, 2, 101);
     const inMemory = () => [...queues['queues'].keys()];
@@ -211,7 +211,7 @@ describe('the queues of endpoints', () => {
   });
 
   it('handle thousands of requests that end immediately, and the call stack does not grow', () => {
-    // The spec ends the running request. All other requests wait behind it, and then end while they are sent.
+    // The spec ends the running request. All other requests wait for it. Each of them then ends inside the call that sends it.
     let release: () => void = () => undefined;
     let sent = 0;
     const sender = new EndpointQueues((delivery, callback) => {

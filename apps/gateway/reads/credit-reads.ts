@@ -19,7 +19,10 @@ export type UsageGroup = (typeof USAGE_GROUPS)[number];
 export interface DayUsage {
   /** Beginning of the day. */
   day: Date;
-  /** Null if the usage is not grouped, and for charges that do not have the property: a lookup has no keyword. */
+  /**
+   * The value of the property by which the usage is grouped, for example the id of a keyword. Null if the usage is not
+   * grouped, or if the charge has no such value: a lookup has no keyword.
+   */
   group: string | null;
   credits: number;
 }
@@ -31,9 +34,9 @@ export interface LedgerSums {
   sumOfMovements: number;
   /** Balance after the last movement; null if the ledger has no movement. */
   lastBalance: number | null;
-  /** Charges of the current period, from the ledger. */
+  /** Charges of the current period, computed from `credit_movements`. */
   charged: number;
-  /** Charges of the current period, from the sums of the usage. */
+  /** Charges of the current period, computed from `credit_usage`. */
   usage: number;
 }
 
@@ -102,7 +105,7 @@ export class CreditReads {
    */
   async movements(accountId: string, page: LedgerPage): Promise<MovementRow[]> {
     const [kinds, sources] = [[...new Set(page.kinds)], [...new Set(page.sources)]];
-    // Only charges have a source. So a filter for a source and for other kinds finds nothing.
+    // Only charges have a source. So a filter with sources finds nothing if its kinds do not include `charge`.
     if (sources.length > 0 && kinds.length > 0 && !kinds.includes('charge')) return [];
     const values: unknown[] = [accountId];
     const parameter = (value: unknown) => `$${values.push(value)}`;
@@ -137,12 +140,16 @@ export class CreditReads {
     );
   }
 
-  /** Returns the sums that must agree, read at the same moment; undefined until the account's ledger is open. */
+  /**
+   * Returns sums for an audit, read at the same moment. The balance must be the sum of the movements and the last balance,
+   * and the charges must be the usage. Undefined until the account's ledger is open.
+   */
   async sums(accountId: string): Promise<LedgerSums | undefined> {
     const [row] = await this.database.query<LedgerSums[]>(
       `SELECT b.balance, m.movements, m.sum AS "sumOfMovements", l.balance_after AS "lastBalance", m.charged, u.usage
        FROM credit_balances b,
-         -- The renewal that began the period. A charge after it can have an earlier time, if the clock of its replica is late.
+         -- The renewal that began the period. Positions are compared, and not times: a later charge can have an earlier
+         -- time, if the clock of the replica that wrote it is slow.
          LATERAL (
            SELECT seq, place FROM credit_movements WHERE account_id = b.account_id AND kind = 'renewal'
            ORDER BY seq DESC, place DESC LIMIT 1
@@ -167,9 +174,9 @@ export class CreditReads {
   }
 
   /**
-   * Returns conditions on the time, and also on the ledger's sequence, because the indexes that the pages use are in the
-   * order of the sequence. The order of the movements can differ from the order of their times only by the difference
-   * between the clocks of the replicas that write them.
+   * Returns conditions on the time, and also on the ledger's sequence. With the condition on the sequence, Postgres can use
+   * the indexes, which are in its order. The clocks of the replicas that write movements can differ, so the span of
+   * sequences is longer than the span of times by this difference.
    */
   private async span(
     accountId: string,
@@ -219,8 +226,8 @@ function commonConditions(
 }
 
 /**
- * Returns the condition for one kind. The database index of kinds does not contain charges, so the condition must also
- * exclude charges.
+ * Returns the condition for one kind. The database index of kinds is partial (`kind <> 'charge'`). Postgres uses this index
+ * only if the query repeats its condition.
  */
 function kindIs(kind: string, parameter: (value: unknown) => string): string {
   const condition = `kind = ${parameter(kind)}`;

@@ -11,7 +11,7 @@ export const STANCE_FILE = 'stance/topics.train.tsv';
  */
 const LABELS = new URL('../../../../libs/readers/training/intent-labels.tsv', import.meta.url);
 
-/** A post about a brand with its intent. */
+/** A post about a brand. `label` is the index of the post's intent in `GIST_INTENTS`. */
 export interface GistRow {
   subject: string;
   text: string;
@@ -19,8 +19,8 @@ export interface GistRow {
 }
 
 /**
- * Returns the posts of the stance file that we have labelled with an intent. Intents that are read only from phrases
- * become `other`.
+ * Returns the posts of the stance file that we have labelled with an intent. Some intents are not in `GIST_INTENTS`, because
+ * only the rules for phrases recognise them. Such an intent becomes `other`.
  */
 export function gistRows(folder: string): GistRow[] {
   const labels = new Map(

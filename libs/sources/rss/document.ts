@@ -10,7 +10,7 @@ export interface FeedDocument {
   content: FeedContent;
   /** Number of entries in the document, including those that could not be read. */
   entryCount: number;
-  /** True if the end of the document is missing. `content` has the entries before it. */
+  /** True if the end of the document is missing. `content` has the entries before the missing part. */
   isTruncated: boolean;
 }
 
@@ -43,8 +43,8 @@ export function readDocument(text: string): FeedDocument {
 }
 
 /**
- * Refuses a text with too many parts. Counts the characters that begin a part, also inside values, because only a
- * parser could distinguish them.
+ * Refuses a text with too many parts. Counts each character that can begin a part. The count includes such characters
+ * inside values, because only a parser can tell the difference.
  */
 function refuseTooManyParts(text: string, begins: RegExp): void {
   for (let count = 0; begins.test(text); count += 1)

@@ -8,7 +8,7 @@ import { sourceName } from '../../parts/source.js';
 import type { FeedFilters } from './feed-filters.js';
 import { troublesOf } from './troubles.js';
 
-/** A plan can pause all keywords of an account at once. */
+/** Maximum number of paused keywords that are named. A change of the plan can pause all keywords of an account. */
 const MAX_KEYWORDS = 5;
 
 /**
