@@ -207,13 +207,14 @@ it('a digest that was sent but not recorded before a kill -9 of delivery is sent
     digestIds.push(...digests.map(({ digestId }) => digestId));
     expect(await deliveredTo(accountId)).toEqual(new Set());
     // Without this, the delivery process of the next round could send this digest again.
-    await database.query(`UPDATE pending_deliveries SET due_at = 'infinity' WHERE account_id = $1`, [
-      accountId,
-    ]);
+    await database.query(
+      `UPDATE pending_deliveries SET due_at = now() + interval '9 minutes' WHERE account_id = $1`,
+      [accountId],
+    );
   }
   await begin('delivery');
   await database.query(
-    `UPDATE pending_deliveries SET due_at = now() - interval '1 second' WHERE due_at = 'infinity'`,
+    `UPDATE pending_deliveries SET due_at = now() - interval '1 second' WHERE due_at > now() + interval '5 minutes'`,
   );
   for (const again of Object.values(sent)) await until('the digest is sent again', () => again().length > 1);
   await until('both digests are recorded, and nothing waits', async () => {

@@ -181,7 +181,6 @@ describe('a delivery', () => {
         body: bytes,
         attempts: 0,
         firstAt: Date.now(),
-        dueAt: Date.now(),
         pending: true,
       },
     ]);

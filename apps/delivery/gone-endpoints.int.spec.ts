@@ -134,7 +134,7 @@ it('a resend is sent if its endpoint is enabled again while other deliveries to 
           attempts: 0,
           pending: true,
         },
-        ...{ body: Buffer.from('resent'), firstAt: now, dueAt: now },
+        ...{ body: Buffer.from('resent'), firstAt: now },
       },
     ]);
   });

@@ -1,5 +1,6 @@
 import { attemptMessages } from './attempts/attempt-messages.js';
-import { claimPending, extendClaims, returnPending } from './attempts/pending-deliveries.js';
+import { claimPending } from './attempts/claim-pending.js';
+import { extendClaims, returnPending } from './attempts/pending-deliveries.js';
 import { until } from '#testing';
 import {
   openDelivery,
@@ -71,10 +72,10 @@ it('the claim of a delivery contains the time of the first earlier claim that br
   const [, first] = await claimedSince();
   const [, still] = await claimedSince();
   expect([never, typeof first, still]).toEqual([undefined, 'number', first]);
-  await returnPending(database, [one], 'in order');
+  await returnPending(database, [one]);
   const [, returned] = await claimedSince();
   expect(returned).toBe(undefined);
-  await returnPending(database, [one], 'in order');
+  await returnPending(database, [one]);
   await extendClaims(database.manager, [one]);
   await delivery.makeDue();
   const [, running] = await claimedSince();

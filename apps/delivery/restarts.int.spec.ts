@@ -5,13 +5,12 @@ import { createLogger } from '#telemetry';
 import { until } from '#testing';
 import { resolveClaims } from './attempts/claims.js';
 import { AttemptRecorder } from './attempts/attempt-recorder.js';
+import { claimPending, type ClaimLimits } from './attempts/claim-pending.js';
 import {
-  claimPending,
   crowdedAddresses,
   returnPending,
   savePending,
   type ClaimedDelivery,
-  type ClaimLimits,
 } from './attempts/pending-deliveries.js';
 import type { ChannelKind } from './channels/channel.js';
 import { Targets } from './attempts/targets.js';
@@ -135,7 +134,7 @@ describe('waiting deliveries', () => {
         attempts: 1,
         firstAt: Date.now(),
         pending: true,
-        dueAt: Date.now() - 10_000 + n,
+        waitMs: -10_000 + n,
       })),
     );
   }

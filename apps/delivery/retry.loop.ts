@@ -7,6 +7,7 @@ import { getMessage, type Bus } from '#messaging';
 import type { Database } from '#postgres';
 import { continueTrace, metrics, type Logger } from '#telemetry';
 import { AttemptRecorder } from './attempts/attempt-recorder.js';
+import { bringForwardFar } from './attempts/bring-forward.js';
 import { PendingClaims } from './attempts/claims.js';
 import type { AttemptResult, Delivery } from './attempts/delivery.js';
 import { EndpointQueues, STOP_TIMEOUT_MS } from './attempts/endpoint-queues.js';
@@ -31,8 +32,8 @@ const START_WITHIN_MS = 2000;
 const RECORDED_WITHIN_MS = 5000;
 /** A claimed mail for which no attempt was made is due again after this time. */
 const NO_ROOM_MS = 1000;
-/** Time between two measurements. A measurement reads all waiting deliveries, which can be many. */
-const AGE_EVERY_MS = 15_000;
+/** Time between two looks at all waiting deliveries, which can be many. */
+const LOOK_EVERY_MS = 15_000;
 
 /** A group of deliveries that is claimed and attempted separately. */
 interface Group {
@@ -85,10 +86,9 @@ export class RetryLoop implements Loop {
           }),
       ),
       new Repeated({
-        pauseMs: AGE_EVERY_MS,
-        run: () => this.measureAge(),
-        failed: (error) =>
-          log.warn({ err: error }, 'the age of the oldest undelivered event could not be measured'),
+        pauseMs: LOOK_EVERY_MS,
+        run: () => this.lookAtAll(),
+        failed: (error) => log.warn({ err: error }, 'the waiting deliveries could not be looked at'),
       }),
     ];
   }
@@ -122,7 +122,7 @@ export class RetryLoop implements Loop {
     // these two steps, the delivery is moved again. The new address can then get the event twice, but no event is lost.
     await savePending(this.database.manager, moved);
     await this.recorder.giveUp(givenUp);
-    await returnPending(this.database, paced, 'in order');
+    await returnPending(this.database, paced);
     if (ready.length > 0) failpoint('delivery-after-claim-before-post');
     for (const delivery of ready) {
       const attempt = this.attempt(delivery, group, startBy)
@@ -192,7 +192,12 @@ export class RetryLoop implements Loop {
    * now. Mails wait longer, because all mails go to one server.
    */
   private async returnUnattempted({ byMail, noRoom }: Group): Promise<void> {
-    await returnPending(this.database, noRoom.splice(0), byMail ? NO_ROOM_MS : 'in order');
+    await returnPending(this.database, noRoom.splice(0), byMail ? NO_ROOM_MS : undefined);
+  }
+
+  private async lookAtAll(): Promise<void> {
+    await bringForwardFar(this.database);
+    await this.measureAge();
   }
 
   /**

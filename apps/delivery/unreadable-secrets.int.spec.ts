@@ -30,7 +30,7 @@ const unreadable = () => new SecretBox('ab'.repeat(32)).seal(newSigningSecret())
 async function store(accountId: string, watchId: string, endpoint: string): Promise<void> {
   const target = { kind: endpoint.startsWith('channel:') ? 'channel' : 'webhook', id: newId() } as const;
   const ids = { eventId: newId(), accountId, watchId, keywordId: '', source: 'rss' };
-  const attempts = { attempts: 1, firstAt: Date.now(), dueAt: Date.now() - 60_000, pending: true };
+  const attempts = { attempts: 1, firstAt: Date.now(), waitMs: -60_000, pending: true };
   await savePending(delivery.database.manager, [
     { ...ids, ...attempts, target, endpoint, body: Buffer.from('{}') },
   ]);

@@ -6,17 +6,16 @@ import type { Database, Tx } from '#postgres';
 import { metrics, type Logger } from '#telemetry';
 import { attemptMessages, disabledMessage, type Recorded } from './attempt-messages.js';
 import { DISABLED } from './claims.js';
-import {
-  keyOf,
-  turnOf,
-  type Addressed,
-  type AttemptResult,
-  type Delivery,
-  type GivenUp,
-} from './delivery.js';
+import { keyOf, type Addressed, type AttemptResult, type Delivery, type GivenUp } from './delivery.js';
 import { disableEndpoints, failingChannels, markEndpoints, pauseEndpoints } from './endpoints.js';
 import { isPostponed, nextOf } from './next-attempt.js';
-import { dropPending, dropWaitingAt, savePending, updatePending } from './pending-deliveries.js';
+import {
+  dropPending,
+  dropWaitingAt,
+  savePending,
+  updatePending,
+  type PendingDelivery,
+} from './pending-deliveries.js';
 import { addressKey } from './targets.js';
 import { countReplays } from '../replays/replay-progress.js';
 
@@ -183,12 +182,12 @@ export class AttemptRecorder {
     return this.database.transaction(async (tx) => {
       // Always locks in the order endpoints, pending deliveries, replays, so that transactions cannot deadlock.
       await markEndpoints(tx, broken, healed);
-      const waiting = failed.flatMap(({ delivery, nextAt, ...one }) => {
+      const waiting = failed.flatMap(({ delivery, nextAt, ...one }): PendingDelivery[] => {
         if (nextAt === undefined) return [];
         // The destination accepts nothing for a time. After this time, this message is sent before messages that have
         // waited for a shorter time.
-        if (isPostponed(one)) return [{ ...delivery, dueAt: turnOf(delivery) }];
-        return [{ ...delivery, attempts: delivery.attempts + 1, dueAt: nextAt }];
+        if (isPostponed(one)) return [delivery];
+        return [{ ...delivery, attempts: delivery.attempts + 1, waitMs: nextAt - Date.now() }];
       });
       await savePending(
         tx,

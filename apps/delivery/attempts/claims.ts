@@ -10,12 +10,8 @@ import { skipReasonOf } from '../channels/skip-reason.js';
 import { keyOf, type Addressed, type Delivery, type GivenUp } from './delivery.js';
 import { deliveredOf } from './ended-deliveries.js';
 import { EndpointQueues } from './endpoint-queues.js';
-import {
-  claimPending,
-  type ClaimedDelivery,
-  type ClaimLimits,
-  type PendingDelivery,
-} from './pending-deliveries.js';
+import { claimPending, type ClaimLimits } from './claim-pending.js';
+import { type ClaimedDelivery, type PendingDelivery } from './pending-deliveries.js';
 import { addressKey, Targets, type Address, type Endpoint } from './targets.js';
 
 /** Why events are not sent to a disabled endpoint, and how to enable it. */
@@ -132,14 +128,12 @@ export async function resolveClaims(
       claims.givenUp.push(
         givenUp(one, 'not sent: the webhook URL was changed, and the event is sent to the new URL'),
       );
-      const now = Date.now();
       claims.moved.push({
         ...one,
         endpoint: webhook.endpoint,
         target: webhook.target,
         attempts: 0,
-        firstAt: now,
-        dueAt: now,
+        firstAt: Date.now(),
       });
     }
   }

@@ -111,11 +111,6 @@ export interface AttemptResult {
  */
 export type AttemptCallback = (error: unknown, result?: AttemptResult) => void;
 
-/** Returns when a delivery that waits for its first attempt, or again for the same attempt, is due, in ms. */
-export function turnOf({ place, firstAt }: Pick<Addressed, 'place' | 'firstAt'>): number {
-  return place?.storedAt ?? firstAt;
-}
-
 /** Returns a unique text for each delivery, for sets and maps. */
 export function keyOf({ eventId, target }: DeliveryKey): string {
   return `${eventId} ${target.kind} ${target.id}`;

@@ -70,7 +70,7 @@ it('a failed attempt causes no retry if its row was removed from `pending_delive
     attempt(`http://receiver.example.org/${id}`, false),
   );
   const claimed = [ended!, waiting!].map((one) => ({ ...one, delivery: { ...one.delivery, pending: true } }));
-  await savePending(delivery.database.manager, [{ ...waiting!.delivery, dueAt: 0 }]);
+  await savePending(delivery.database.manager, [waiting!.delivery]);
   await recorder.record(claimed);
   expect(
     await delivery.database.query(

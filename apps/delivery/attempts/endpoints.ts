@@ -56,24 +56,28 @@ export async function markEndpoints(
   );
 }
 
-/** Records the time until which destinations of channels accept nothing. */
+/**
+ * Records the time until which destinations of channels accept nothing. This time is compared with the clock of
+ * Postgres, so it is computed with that clock.
+ */
 export async function pauseEndpoints(tx: Tx, results: readonly AttemptResult[]): Promise<void> {
   const pauses = byEndpoint(
     results.flatMap(({ delivery: { accountId, endpoint }, at, durationMs, retryAfterMs }) =>
       retryAfterMs === undefined
         ? []
-        : [{ accountId, endpoint, until: new Date(at + durationMs + retryAfterMs) }],
+        : [{ accountId, endpoint, waitMs: at + durationMs + retryAfterMs - Date.now() }],
     ),
   );
   if (pauses.length > 0)
     await tx.query(
       `INSERT INTO webhook_endpoints AS e (account_id, endpoint, paused_until)
-       SELECT * FROM unnest($1::uuid[], $2::text[], $3::timestamptz[])
+       SELECT account_id, endpoint, clock_timestamp() + make_interval(secs => wait)
+       FROM unnest($1::uuid[], $2::text[], $3::float8[]) AS p (account_id, endpoint, wait)
        ON CONFLICT (account_id, endpoint) DO UPDATE SET paused_until = GREATEST(e.paused_until, EXCLUDED.paused_until)`,
       [
         pauses.map(({ accountId }) => accountId),
         pauses.map(({ endpoint }) => endpoint),
-        pauses.map(({ until }) => until),
+        pauses.map(({ waitMs }) => waitMs / 1000),
       ],
     );
 }

@@ -132,7 +132,7 @@ export class FirstDeliveries {
       if (reason !== undefined) result.unsent.push({ ...delivery, reason });
       // The message waits if the channel accepts no message now. It also waits while earlier messages of the channel
       // wait for their first attempt, because these must be sent first.
-      else if (known.pausedUntil > now || waits.has(key) || !this.pace.take(endpoint, channelKind, now)) {
+      else if (known.isPaused || waits.has(key) || !this.pace.take(endpoint, channelKind, now)) {
         result.paced.push(delivery);
         waits.add(key);
       } else result.deliveries.push(delivery);

@@ -1,14 +1,13 @@
-import { together, type Database, type Tx } from '#postgres';
+import type { Database, Tx } from '#postgres';
 import { isRecorded } from '#telemetry';
 import { keyOf, type Addressed, type Delivery, type DeliveryKey, type TargetKind } from './delivery.js';
 import { addressKey, type Address } from './targets.js';
 
-/** The seed of the advisory locks for claims. `ledger-tables.ts` lists the other seeds. */
-const CLAIMS_LOCK = 3;
 /** A claimed row can be claimed again after this time. No attempt takes that long. */
-const CLAIM_SECONDS = 20;
+export const CLAIM_SECONDS = 20;
 
-interface Row {
+/** The columns `COLUMNS` of a delivery. */
+export interface Row {
   event_id: string;
   target_kind: string;
   target_id: string;
@@ -30,12 +29,26 @@ export type ClaimedDelivery = Addressed &
     claimedSince?: number | undefined;
   };
 
-/** A delivery that waits in the table until `dueAt` (ms). */
-export type PendingDelivery = ClaimedDelivery & { dueAt: number };
+/** A delivery that waits in the table. */
+export type PendingDelivery = ClaimedDelivery & {
+  /** How long it waits from now on, in ms; undefined if it is due at its turn. */
+  waitMs?: number | undefined;
+};
 
-const COLUMNS =
+/** The columns of the table `p` from which `addressedOf` makes a delivery. */
+export const COLUMNS =
   'p.event_id, p.target_kind, p.target_id, p.account_id, p.watch_id, p.keyword_id, p.source, p.endpoint, p.first_at, p.event_stored_at, p.event_seq, p.traceparent';
-const SAME_KEY = 'p.event_id = k.event_id AND p.target_kind = k.target_kind AND p.target_id = k.target_id';
+/**
+ * The due time of the delivery `row` after `wait` seconds. Claims compare due times with the clock of Postgres. So a wait
+ * begins by that clock, and nothing is due later than now because the clock of this service is ahead. Without a wait, the
+ * delivery is due at its turn. Only messages of channels have a place, whose time is of the clock of NATS: it keeps the
+ * order of the channel.
+ */
+const dueAfter = (wait: string, row: string) =>
+  `coalesce(clock_timestamp() + make_interval(secs => ${wait}), ${row}.event_stored_at, least(${row}.first_at, clock_timestamp()))`;
+/** A condition: the row of `p` is the delivery of `k`. */
+export const SAME_KEY =
+  'p.event_id = k.event_id AND p.target_kind = k.target_kind AND p.target_id = k.target_id';
 
 /** Stores waiting deliveries. If a row already exists, only its number of attempts and its due time change. */
 export async function savePending(tx: Tx, deliveries: readonly PendingDelivery[]): Promise<void> {
@@ -43,9 +56,12 @@ export async function savePending(tx: Tx, deliveries: readonly PendingDelivery[]
   await tx.query(
     `INSERT INTO pending_deliveries (event_id, target_kind, target_id, account_id, watch_id, keyword_id, source, endpoint,
        body, attempts, first_at, due_at, traceparent, by_mail, event_stored_at, event_seq)
-     SELECT * FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], $8::text[],
-       $9::bytea[], $10::int[], $11::timestamptz[], $12::timestamptz[], $13::text[], $14::boolean[],
-       $15::timestamptz[], $16::bigint[])
+     SELECT event_id, target_kind, target_id, account_id, watch_id, keyword_id, source, endpoint, body, attempts, first_at,
+       ${dueAfter('p.wait', 'p')}, traceparent, by_mail, event_stored_at, event_seq
+     FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], $8::text[],
+       $9::bytea[], $10::int[], $11::timestamptz[], $12::float8[], $13::text[], $14::boolean[], $15::timestamptz[],
+       $16::bigint[]) AS p (event_id, target_kind, target_id, account_id, watch_id, keyword_id, source, endpoint, body,
+       attempts, first_at, wait, traceparent, by_mail, event_stored_at, event_seq)
      ON CONFLICT (event_id, target_kind, target_id) DO UPDATE SET attempts = EXCLUDED.attempts, due_at = EXCLUDED.due_at, claimed_at = NULL`,
     [
       ...keyColumns(deliveries),
@@ -57,7 +73,7 @@ export async function savePending(tx: Tx, deliveries: readonly PendingDelivery[]
       deliveries.map((one) => Buffer.from(one.body)),
       deliveries.map((one) => one.attempts),
       deliveries.map((one) => new Date(one.firstAt)),
-      deliveries.map((one) => new Date(one.dueAt)),
+      deliveries.map(secondsOf),
       deliveries.map(({ cause }) => (isRecorded(cause) ? cause : null)),
       deliveries.map(({ channelKind }) => channelKind === 'email'),
       deliveries.map(({ place }) => (place ? new Date(place.storedAt) : null)),
@@ -72,18 +88,14 @@ export async function savePending(tx: Tx, deliveries: readonly PendingDelivery[]
  */
 export async function updatePending(
   tx: Tx,
-  deliveries: readonly (DeliveryKey & Pick<PendingDelivery, 'attempts' | 'dueAt'>)[],
+  deliveries: readonly (DeliveryKey & Pick<PendingDelivery, 'attempts' | 'waitMs'>)[],
 ): Promise<void> {
   if (deliveries.length === 0) return;
   await tx.query(
-    `UPDATE pending_deliveries p SET attempts = k.attempts, due_at = k.due_at, claimed_at = NULL
-     FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::int[], $5::timestamptz[])
-       AS k (event_id, target_kind, target_id, attempts, due_at) WHERE ${SAME_KEY}`,
-    [
-      ...keyColumns(deliveries),
-      deliveries.map((one) => one.attempts),
-      deliveries.map((one) => new Date(one.dueAt)),
-    ],
+    `UPDATE pending_deliveries p SET attempts = k.attempts, due_at = ${dueAfter('k.wait', 'p')}, claimed_at = NULL
+     FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::int[], $5::float8[])
+       AS k (event_id, target_kind, target_id, attempts, wait) WHERE ${SAME_KEY}`,
+    [...keyColumns(deliveries), deliveries.map((one) => one.attempts), deliveries.map(secondsOf)],
   );
 }
 
@@ -160,20 +172,19 @@ export async function crowdedAddresses(
 
 /**
  * Makes claimed rows due again. The caller has made no attempt for these rows.
- * @param due after this time in ms, by the clock of Postgres, as for claims; or `in order`: the rows become due at their
- *   turns (`turnOf`), so they can be claimed immediately, the oldest first
+ * @param waitMs how long they wait; undefined: the rows become due at their turns, so they can be claimed immediately, the
+ *   oldest first
  */
 export async function returnPending(
   database: Database,
   keys: readonly DeliveryKey[],
-  due: number | 'in order',
+  waitMs?: number,
 ): Promise<void> {
   if (keys.length > 0)
     await database.query(
-      `UPDATE pending_deliveries p SET due_at = coalesce(clock_timestamp() + make_interval(secs => $4), p.event_stored_at, p.first_at),
-         claimed_at = NULL
+      `UPDATE pending_deliveries p SET due_at = ${dueAfter('$4', 'p')}, claimed_at = NULL
        FROM unnest($1::uuid[], $2::text[], $3::uuid[]) AS k (event_id, target_kind, target_id) WHERE ${SAME_KEY}`,
-      [...keyColumns(keys), due === 'in order' ? null : due / 1000],
+      [...keyColumns(keys), secondsOf({ waitMs })],
     );
 }
 
@@ -188,91 +199,9 @@ export async function extendClaims(tx: Tx, keys: readonly DeliveryKey[]): Promis
     );
 }
 
-/** Which deliveries a claim takes, and how many. */
-export interface ClaimLimits {
-  /** True: claim deliveries to email channels; false: claim all others. */
-  byMail: boolean;
-  /** Maximum number of deliveries of each endpoint. */
-  perEndpoint: number;
-  /** Maximum number of deliveries. */
-  max: number;
-  /** The claim begins after this endpoint; undefined: at the first endpoint. */
-  after?: Address | undefined;
+function secondsOf({ waitMs }: Pick<PendingDelivery, 'waitMs'>): number | null {
+  return waitMs === undefined ? null : waitMs / 1000;
 }
-
-type ClaimedRow = Row & { body: Buffer; attempts: number; claimed_since: Date | null; n: number };
-
-/**
- * Claims due deliveries, at most `perEndpoint` of each endpoint, so that a long queue of one endpoint does not delay
- * the others. The query visits one endpoint after the other, in the order of the index, until it has `max` deliveries.
- * Messages of a channel are not claimed while earlier claims of the channel wait for their first attempt, because another
- * replica would overtake them. This condition does not apply to mails.
- * @param except endpoints that accept nothing now
- * @returns in the order of their endpoints
- */
-export async function claimPending(
-  database: Database,
-  limits: ClaimLimits,
-  except: readonly string[] = [],
-): Promise<ClaimedDelivery[]> {
-  const [, rows] = await database.transaction((tx) =>
-    // Replicas claim one after the other, so that each sees the claims of the others. now() would be the time before the
-    // wait for the lock, so the statement uses its own time.
-    together([
-      tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, $2))', [
-        String(limits.byMail),
-        CLAIMS_LOCK,
-      ]),
-      claimRows(tx, limits, except),
-    ]),
-  );
-  return rows
-    .sort((a, b) => a.n - b.n)
-    .map((row) => ({
-      ...addressedOf(row),
-      body: row.body,
-      attempts: row.attempts,
-      claimedSince: row.claimed_since?.getTime(),
-    }));
-}
-
-async function claimRows(
-  tx: Tx,
-  { byMail, perEndpoint, max, after }: ClaimLimits,
-  except: readonly string[],
-): Promise<ClaimedRow[]> {
-  const [rows]: [ClaimedRow[]] = await tx.query(
-    `WITH RECURSIVE endpoints AS (
-       (SELECT account_id, endpoint FROM pending_deliveries
-        WHERE by_mail = $4 AND (account_id, endpoint) > ($6::uuid, $7) ORDER BY account_id, endpoint LIMIT 1)
-       UNION ALL
-       SELECT n.account_id, n.endpoint FROM endpoints e, LATERAL (
-         SELECT account_id, endpoint FROM pending_deliveries p
-         WHERE by_mail = $4 AND (p.account_id, p.endpoint) > (e.account_id, e.endpoint)
-         ORDER BY account_id, endpoint LIMIT 1) n),
-     d AS (SELECT p.* FROM endpoints e LEFT JOIN webhook_endpoints w USING (account_id, endpoint), LATERAL (
-       SELECT event_id, target_kind, target_id, claimed_at AS claimed_since FROM pending_deliveries p
-       WHERE by_mail = $4 AND p.account_id = e.account_id AND p.endpoint = e.endpoint AND p.due_at <= statement_timestamp()
-       ORDER BY p.due_at, p.event_seq LIMIT $1 FOR UPDATE SKIP LOCKED) p
-       WHERE NOT (e.endpoint = ANY ($3)) AND coalesce(w.paused_until <= statement_timestamp(), true)
-         AND ($4 OR e.endpoint NOT LIKE 'channel:%' OR NOT EXISTS (
-           SELECT 1 FROM pending_deliveries c
-           WHERE c.by_mail = $4 AND c.account_id = e.account_id AND c.endpoint = e.endpoint AND c.attempts = 0
-             AND c.due_at > statement_timestamp() AND c.due_at <= statement_timestamp() + make_interval(secs => 2 * $2)
-             -- A message that waits for its turn is not claimed. Its turn comes later if the clock of NATS is ahead.
-             AND c.due_at <> coalesce(c.event_stored_at, c.first_at)))
-       LIMIT $5),
-     k AS MATERIALIZED (SELECT d.*, row_number() OVER () AS n FROM d)
-     UPDATE pending_deliveries p SET due_at = clock_timestamp() + make_interval(secs => $2),
-       claimed_at = coalesce(p.claimed_at, clock_timestamp())
-     FROM k WHERE ${SAME_KEY} RETURNING ${COLUMNS}, p.body, p.attempts, k.claimed_since, k.n`,
-    [perEndpoint, CLAIM_SECONDS, except, byMail, max, after?.accountId ?? FIRST, after?.endpoint ?? ''],
-  );
-  return rows;
-}
-
-/** The lowest UUID; no account has it as its id. */
-const FIRST = '00000000-0000-0000-0000-000000000000';
 
 function keyColumns(keys: readonly DeliveryKey[]): [string[], string[], string[]] {
   return [
@@ -282,7 +211,8 @@ function keyColumns(keys: readonly DeliveryKey[]): [string[], string[], string[]
   ];
 }
 
-function addressedOf(row: Row): Addressed {
+/** Returns the delivery of a row. */
+export function addressedOf(row: Row): Addressed {
   return {
     eventId: row.event_id,
     target: { kind: row.target_kind as TargetKind, id: row.target_id },

@@ -15,11 +15,8 @@ export interface Endpoint {
    * The time (ms) from which on all attempts have failed; undefined if no attempt has failed since the last success.
    */
   failingSince: number | undefined;
-  /**
-   * The destination of a channel accepts nothing before this time (ms), which can be in the past. 0 if no such time is
-   * stored.
-   */
-  pausedUntil: number;
+  /** True while the destination of a channel accepts nothing. */
+  isPaused: boolean;
 }
 
 /** The present webhook of a watch or a keyword. */
@@ -52,8 +49,7 @@ interface Row {
   disabled_reason: string | null;
   /** In ms since the epoch. */
   failing_since: number | null;
-  /** In ms since the epoch. */
-  paused_until: number | null;
+  is_paused: boolean;
 }
 
 type WebhookRow = Row & { id: string; is_ordinary: boolean; events: string[] | null };
@@ -68,7 +64,7 @@ const ENDPOINT_COLUMNS = `t.account_id, t.endpoint, encode(a.signing_secret_encr
   a.signature_version = 'legacy' AS is_legacy,
   CASE WHEN e.disabled_at IS NOT NULL THEN coalesce(e.disabled_reason, '') END AS disabled_reason,
   (extract(epoch FROM e.failing_since) * 1000)::float8 AS failing_since,
-  (extract(epoch FROM e.paused_until) * 1000)::float8 AS paused_until`;
+  coalesce(e.paused_until > clock_timestamp(), false) AS is_paused`;
 const ENDPOINT_JOINS = `JOIN accounts a ON a.account_id = t.account_id
   LEFT JOIN webhook_endpoints e ON e.account_id = t.account_id AND e.endpoint = t.endpoint`;
 
@@ -162,7 +158,7 @@ export class Targets {
       },
       disabledReason: row.disabled_reason ?? undefined,
       failingSince: row.failing_since ?? undefined,
-      pausedUntil: row.paused_until ?? 0,
+      isPaused: row.is_paused,
     };
   }
 

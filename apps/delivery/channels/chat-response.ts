@@ -23,7 +23,8 @@ const TOO_MANY = 429;
 const UNAVAILABLE = 503;
 /** Wait after a response 429 that states no time. */
 const DEFAULT_WAIT_MS = 30_000;
-const MAX_WAIT_MS = 24 * 3_600_000;
+/** Longest time for which a destination is paused. */
+export const MAX_WAIT_MS = 24 * 3_600_000;
 /**
  * Minimum wait after an error. If an error states a wait, the attempt is not counted as failed, so a wait of 0 would
  * repeat the attempt without a pause.

@@ -55,10 +55,7 @@ it('the message about a disabled channel contains the name of that channel at th
   const first = new FirstDeliveries(database, store, targets, found, new ChannelPace());
   const caused = { event, cause: undefined, seq: 1, storedAt: Date.now(), handledSince: undefined };
   const { deliveries } = await first.of([caused]);
-  await savePending(
-    database.manager,
-    deliveries.map((one) => ({ ...one, dueAt: 0 })),
-  );
+  await savePending(database.manager, deliveries);
   const queues = new EndpointQueues(() => undefined, 1);
   const claims = new PendingClaims(database, store, targets, found, new ChannelPace(), queues);
   const { ready } = await claims.claim({ byMail: false, perEndpoint: 10, max: 10 });

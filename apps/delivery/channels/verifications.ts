@@ -76,7 +76,6 @@ function verification(
   address: string,
   commandId: string,
 ): PendingDelivery {
-  const now = Date.now();
   return {
     eventId: derivedId('verification', commandId, address),
     target: { kind: 'verification', id: addressTargetId(channelId, address) },
@@ -89,8 +88,7 @@ function verification(
     channelKind: 'email',
     body: new Uint8Array(),
     attempts: 0,
-    firstAt: now,
-    dueAt: now,
+    firstAt: Date.now(),
     pending: true,
     cause: currentTraceparent(),
   };

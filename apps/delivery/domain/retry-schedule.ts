@@ -3,7 +3,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 /** The wait after the first attempt, the wait after the second attempt, and so on. */
-const WAITS_MS = [30 * SECOND, 120 * SECOND, 10 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR, 24 * HOUR];
+export const WAITS_MS = [30 * SECOND, 120 * SECOND, 10 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR, 24 * HOUR];
 /** A delivery is given up after this time, in ms. */
 export const GIVE_UP_AFTER_MS = 48 * HOUR;
 /** An endpoint is disabled if all its attempts have failed for this time. */

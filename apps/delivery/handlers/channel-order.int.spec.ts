@@ -5,7 +5,8 @@ import { SecretBox } from '#secrets';
 import { createLogger } from '#telemetry';
 import type { AttemptRecorder } from '../attempts/attempt-recorder.js';
 import { EndpointQueues } from '../attempts/endpoint-queues.js';
-import { claimPending, dropPending, returnPending } from '../attempts/pending-deliveries.js';
+import { claimPending } from '../attempts/claim-pending.js';
+import { dropPending, returnPending } from '../attempts/pending-deliveries.js';
 import { FirstDeliveries } from '../attempts/first-deliveries.js';
 import { Targets } from '../attempts/targets.js';
 import { ChannelDecisions } from '../channels/channel-decisions.js';
@@ -102,7 +103,7 @@ describe('the messages that wait for a channel', () => {
       messages.slice(0, 2).map(({ eventId }) => eventId),
       [],
     ]);
-    await returnPending(delivery.database, taken.slice(1), 'in order');
+    await returnPending(delivery.database, taken.slice(1));
     await dropPending(delivery.database.manager, taken.slice(0, 1));
     expect((await claim(10)).map(({ eventId }) => eventId)).toEqual(
       messages.slice(1).map(({ eventId }) => eventId),

@@ -46,7 +46,6 @@ export class DeliveriesHandler {
         { path: 'url', message: `is required: the ${keywordId ? 'keyword' : 'watch'} has no webhook_url` },
       ]);
     await requireEnabled(this.database, accountId, endpoint);
-    const now = Date.now();
     const waiting: PendingDelivery = {
       eventId,
       target: { kind: 'resend', id: commandId },
@@ -57,8 +56,7 @@ export class DeliveriesHandler {
       endpoint,
       body: event.envelope,
       attempts: 0,
-      firstAt: now,
-      dueAt: now,
+      firstAt: Date.now(),
       pending: true,
       cause: currentTraceparent(),
     };

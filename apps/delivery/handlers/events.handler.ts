@@ -16,7 +16,7 @@ import { causeOf, type Logger } from '#telemetry';
 import { ConsumerPattern } from '#transport';
 import { AttemptRecorder } from '../attempts/attempt-recorder.js';
 import { BatchAttempts } from '../attempts/batch-attempts.js';
-import { turnOf, type AttemptResult, type Delivery } from '../attempts/delivery.js';
+import type { AttemptResult, Delivery } from '../attempts/delivery.js';
 import { EndpointQueues } from '../attempts/endpoint-queues.js';
 import { GIVE_UP_AFTER_MS } from '../domain/retry-schedule.js';
 import { FirstDeliveries, type NewDeliveries } from '../attempts/first-deliveries.js';
@@ -143,7 +143,7 @@ export class EventsHandler {
    *   only if its result is not recorded in time, for example after a crash
    */
   private async savePending(waiting: readonly Delivery[], underWay: readonly Delivery[] = []): Promise<void> {
-    const rows = [...waiting, ...underWay].map((delivery) => ({ ...delivery, dueAt: turnOf(delivery) }));
+    const rows = [...waiting, ...underWay];
     if (underWay.length === 0) return savePending(this.database.manager, rows);
     await this.database.transaction(async (tx) => {
       await savePending(tx, rows);

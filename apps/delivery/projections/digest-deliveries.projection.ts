@@ -79,7 +79,6 @@ function deliveryOf(
   { kind: channelKind, targetId }: ChannelTarget,
   cause: string | undefined,
 ): PendingDelivery {
-  const now = Date.now();
   return {
     eventId: digestId,
     target: { kind: 'digest', id: targetId },
@@ -92,8 +91,7 @@ function deliveryOf(
     channelKind,
     body,
     attempts: 0,
-    firstAt: now,
-    dueAt: now,
+    firstAt: Date.now(),
     pending: true,
     cause,
   };

@@ -1,6 +1,6 @@
 import type { Database, Tx } from '#postgres';
 import { openSpecDatabase, type SpecDatabase } from '#testing';
-import { claimPending } from './pending-deliveries.js';
+import { claimPending } from './claim-pending.js';
 
 let spec: SpecDatabase;
 
