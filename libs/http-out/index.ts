@@ -3,9 +3,9 @@ export { createAddressPolicy, parseEgressAllow, type AddressPolicy } from './add
 export { literalAddressFault } from './literal-address.js';
 export { readRateHeaders, type RateHeaders } from './rate-headers.js';
 export { displayUrl, rerouteTo } from './target.js';
+export type { MailOutcome } from './mail-outcome.js';
 export {
   createOutboundMail,
-  type MailOutcome,
   type OutboundMail,
   type OutboundMailMessage,
   type OutboundMailOptions,

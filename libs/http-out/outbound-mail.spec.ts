@@ -91,20 +91,25 @@ describe('a mail that fails', () => {
   }
   const refusal = (answer: string) =>
     Object.assign(new Error(answer.slice(4)), { responseCode: Number(answer.slice(0, 3)) });
-  const codesOf = (answer: string) => /^\d+( \d\.\d\.\d)?/.exec(answer)?.[0];
+  const codesOf = (answer: string) =>
+    [answer.slice(0, 3), /[ #]([45]\.\d\.\d)\b(?!\.)/.exec(answer)?.[1]].filter(Boolean).join(' ');
   const refusing = (answer: string): SMTPServerOptions => ({
     onRcptTo: (_address, _session, callback) => callback(refusal(answer)),
   });
 
-  it.each(['550 no such mailbox', '550 5.1.1 no such mailbox', '550 5.2.1 the mailbox is disabled'])(
-    'refuses the recipient permanently if the server answers "%s"',
-    async (answer) => {
-      expect(await outcomeFrom(refusing(answer))).toMatchObject({
-        isRecipientRefused: true,
-        message: `the mail server answered ${codesOf(answer)}: it does not accept the address`,
-      });
-    },
-  );
+  it.each([
+    '550 no such mailbox',
+    '550 5.1.1 no such mailbox',
+    '550 5.1.1 no such mailbox; the policy blocks relaying',
+    '550 5.2.1 the mailbox is disabled',
+    '550 <relay@blocked.example.org>: user unknown',
+    '511 sorry, no mailbox here by that name (#5.1.1)',
+  ])('refuses the recipient permanently if the server answers "%s"', async (answer) => {
+    expect(await outcomeFrom(refusing(answer))).toMatchObject({
+      isRecipientRefused: true,
+      message: `the mail server answered ${codesOf(answer)}: it does not accept the address`,
+    });
+  });
 
   it.each([
     '553 5.1.7 the sender is not an address of this user',
@@ -114,6 +119,19 @@ describe('a mail that fails', () => {
     '451 4.7.1 try again later',
     '530 authentication required',
     '503 bad sequence of commands',
+    '550 relay not permitted',
+    '550 Relaying denied',
+    "553 sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)",
+    '550 authentication required',
+    '550 Administrative prohibition',
+    '550 rejected by the policy of this server',
+    '550 Client host [192.0.2.1] is blocked',
+    '554 5.6.7.8 is blacklisted',
+    '550 Sender verify failed',
+    '550 5.0.0 the sender is rejected',
+    '550 5.1.0 looks like spam',
+    '554 too many mails from this client',
+    '550 the rate limit is reached',
   ])('does not refuse the recipient permanently if the server answers "%s"', async (answer) => {
     expect(await outcomeFrom(refusing(answer))).toMatchObject({
       isRecipientRefused: false,

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import { within } from '#kernel';
+import { ACCEPTED, outcomeOf, timedOut, type MailOutcome } from './mail-outcome.js';
 import { MailTurns } from './mail-turns.js';
-import { toOutboundError } from './outbound-error.js';
 
 /** Options of the mail client. */
 export interface OutboundMailOptions {
@@ -33,17 +33,6 @@ export interface OutboundMailMessage {
   images?: readonly { cid: string; png: Uint8Array }[];
   /** The time limit for connecting, TLS and sending together. It begins with the turn of the mail. */
   deadlineMs: number;
-}
-
-/** The outcome of one mail that was accepted or has failed. */
-export interface MailOutcome {
-  accepted: boolean;
-  /** The code of the server's reply; 0 if there was no reply. */
-  statusCode: number;
-  /** True if the server has refused the recipient permanently (5xx), for a reason that is about the recipient. */
-  isRecipientRefused: boolean;
-  /** A text for people; empty if the mail was accepted. It contains no text of the server, only its codes. */
-  message: string;
 }
 
 /** The only client for outbound mail. */
@@ -77,17 +66,6 @@ export const MAIL_WAIT_MS = 2000;
 const MAX_WAITING = 100;
 /** The time limit of one step: connecting, the greeting, an idle socket. */
 const STEP_TIMEOUT_MS = 10_000;
-const ACCEPTED: MailOutcome = { accepted: true, statusCode: 250, isRecipientRefused: false, message: '' };
-
-interface SmtpError extends Error {
-  code?: string;
-  /** The code of Node's error, if there is one. `code` is a code of nodemailer. */
-  originalCode?: string;
-  command?: string;
-  responseCode?: number;
-  response?: string;
-}
-
 /**
  * Creates the mail client. With `smtps:`, TLS is always used. With `smtp:`, TLS is used if the server offers it, and
  * is required unless the server is on loopback or `requireTls` is false. Certificates are checked, except on loopback.
@@ -147,53 +125,3 @@ export function createOutboundMail({ url, from, requireTls }: OutboundMailOption
     },
   };
 }
-
-function timedOut(deadlineMs: number): MailOutcome {
-  const message = `the mail server did not take the mail within ${deadlineMs / 1000} s`;
-  return { accepted: false, statusCode: 0, isRecipientRefused: false, message };
-}
-
-/**
- * The codes of a refusal that is not about the recipient. Without an enhanced code (RFC 3463): the protocol (50x), a
- * missing sign-in (53x). Enhanced codes: the sender's address (1.7, 1.8), the server (3), the protocol (5), its policy
- * (7). Servers often check the sender and the client only when they get the recipient, and then refuse every recipient.
- */
-const NOT_ABOUT_RECIPIENT = /^5[03]\d $| 5\.(1\.[78]$|[357]\.)/;
-
-function outcomeOf({
-  code = '',
-  originalCode = '',
-  command = '',
-  responseCode: statusCode = 0,
-  response = '',
-}: SmtpError): MailOutcome {
-  // The enhanced code names the reason. The text after the code is left out, because the server chooses that text.
-  const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1] ?? '';
-  const isRecipientRefused =
-    command.startsWith('RCPT') && statusCode >= 500 && !NOT_ABOUT_RECIPIENT.test(`${statusCode} ${enhanced}`);
-  const failed = { accepted: false, statusCode, isRecipientRefused };
-  if (statusCode === 0) {
-    const { message } = toOutboundError(
-      Object.assign(new Error(), { code: originalCode }),
-      'the mail server',
-    );
-    return { ...failed, message: REASONS[code] ?? message };
-  }
-  const reason = isRecipientRefused ? 'it does not accept the address' : EXPLAINED[code];
-  const answer = ['the mail server answered', statusCode, enhanced].filter(Boolean).join(' ');
-  return { ...failed, message: reason ? `${answer}: ${reason}` : answer };
-}
-
-/** The texts for errors that the code of the server's reply does not explain, by nodemailer's code. */
-const EXPLAINED: Readonly<Record<string, string>> = {
-  ETLS: 'TLS with the mail server could not be started',
-  EAUTH: 'the sign-in with the user and the password of SMTP_URL failed',
-};
-/** The texts for errors without a reply of the server, by nodemailer's code. */
-const REASONS: Readonly<Record<string, string>> = {
-  ...EXPLAINED,
-  EENVELOPE: 'the address of the sender or the recipient is not valid',
-  EMESSAGE: 'the mail is empty, or larger than the mail server accepts',
-  ETIMEDOUT: 'the mail server did not answer in time',
-  ECONNECTION: 'the mail server closed the connection',
-};
