@@ -224,4 +224,19 @@ describe('a delivery', () => {
     expect(receiver.received.filter(({ path }) => path === '/hangs').length).toBeLessThanOrEqual(16);
     await delivery.database.query('DELETE FROM watches WHERE watch_id = $1', [hanging]);
   });
+
+  it('stays claimed while its request runs, however long the request takes', async () => {
+    receiver.answers.set('/long', { status: 0 });
+    const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/long`));
+    await until('the delivery has a row', () => delivery.pending(eventId));
+    await delivery.database.query(
+      `UPDATE pending_deliveries SET due_at = now() + interval '12 seconds' WHERE event_id = $1`,
+      [eventId],
+    );
+    await until(
+      'its claim is extended',
+      async () => ((await delivery.pending(eventId))?.dueInMs ?? 0) > 15_000,
+    );
+    expect(receiver.received.filter(({ path }) => path === '/long').length).toBe(1);
+  });
 });

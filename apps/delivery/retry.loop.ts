@@ -30,6 +30,8 @@ const MAX_RECORDED_TOGETHER = 200;
 const START_WITHIN_MS = 2000;
 /** Attempts that are recorded later than this are late. A claim of a delivery lasts four times as long. */
 const RECORDED_WITHIN_MS = 5000;
+/** Time between two extensions of claims. */
+const EXTEND_EVERY_MS = 4000;
 /** A claimed mail for which no attempt was made is due again after this time. */
 const NO_ROOM_MS = 1000;
 /** Time between two looks at all waiting deliveries, which can be many. */
@@ -59,13 +61,12 @@ export class RetryLoop implements Loop {
   private readonly underWay = new Set<Promise<void>>();
   private readonly groups: readonly Group[] = [
     { byMail: false, max: 1000, queue: new PQueue(), after: undefined, noRoom: [] },
-    // The number of concurrent attempts is twice the number of mails that are sent to the server at the same time.
-    { byMail: true, max: 64, queue: new PQueue({ concurrency: 16 }), after: undefined, noRoom: [] },
+    // The number of concurrent attempts: 8 mails are sent to the server at the same time, 8 wait for a late reply, and 8
+    // wait for their turn.
+    { byMail: true, max: 64, queue: new PQueue({ concurrency: 24 }), after: undefined, noRoom: [] },
   ];
   private readonly ended: AttemptResult[] = [];
   private recording: Promise<void> | undefined;
-  /** When claims were last extended, in ms. */
-  private extendedAt = 0;
   private readonly repeated: readonly Repeated[];
 
   constructor(
@@ -85,6 +86,11 @@ export class RetryLoop implements Loop {
             failed: (error) => log.error({ err: error }, 'pending deliveries could not be claimed'),
           }),
       ),
+      new Repeated({
+        pauseMs: EXTEND_EVERY_MS,
+        run: () => this.extendClaims(),
+        failed: (error) => log.warn({ err: error }, 'claims of running attempts could not be extended'),
+      }),
       new Repeated({
         pauseMs: LOOK_EVERY_MS,
         run: () => this.lookAtAll(),
@@ -106,7 +112,7 @@ export class RetryLoop implements Loop {
   /** @returns true if more deliveries can be due now */
   private async pass(group: Group): Promise<boolean> {
     await this.returnUnattempted(group);
-    if (this.isRecordingLate()) return this.extendClaims();
+    if (this.isRecordingLate()) return false;
     const { queue, byMail, max, after } = group;
     if (!(await within(PAUSE_MS, queue.onSizeLessThan(max / 2)))) return true;
     // The time limit begins before the claim: the comparison with ATTEMPTS can take seconds, and the claim must not end
@@ -171,19 +177,12 @@ export class RetryLoop implements Loop {
   }
 
   /**
-   * Extends the claims of the deliveries whose attempts wait for their record. Otherwise another replica would claim these
-   * deliveries and send them again.
-   * @returns false: there is nothing to claim
+   * Extends the claims of the deliveries whose attempts take long, for example because the mail server answers late, or
+   * wait for their record. Otherwise a replica would claim these deliveries and send them again.
    */
-  private async extendClaims(): Promise<false> {
-    if (Date.now() - this.extendedAt < RECORDED_WITHIN_MS) return false;
-    this.extendedAt = Date.now();
+  private extendClaims(): Promise<void> {
     const waiting = [...this.ended, ...this.recorder.unrecorded].map(({ delivery }) => delivery);
-    await extendClaims(
-      this.database.manager,
-      waiting.filter(({ pending }) => pending),
-    );
-    return false;
+    return extendClaims(this.database.manager, [...this.queues.runningFor(EXTEND_EVERY_MS), ...waiting]);
   }
 
   /**

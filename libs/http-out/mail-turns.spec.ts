@@ -37,7 +37,7 @@ describe('the connections to the mail server', () => {
   afterEach(() => jest.useRealTimers());
 
   it('are never all used by two accounts, so that hanging mails of both do not delay a third account', async () => {
-    const mails = new Mails(new MailTurns(8));
+    const mails = new Mails(new MailTurns(8, 0));
     mails.send('hangs', 50);
     await settle();
     expect(mails.runningOf).toEqual({ hangs: 4 });
@@ -51,7 +51,7 @@ describe('the connections to the mail server', () => {
   });
 
   it('take no waiting mail after `clear`, but finish the mails that are being sent', async () => {
-    const turns = new MailTurns(1);
+    const turns = new MailTurns(1, 0);
     let end: (text: string) => void = () => {};
     const first = turns.run('account', () => new Promise<string>((resolve) => (end = resolve)));
     const waiting = ['account', 'other'].map((account) => turns.run(account, () => Promise.resolve('sent')));
@@ -64,7 +64,7 @@ describe('the connections to the mail server', () => {
 
   it('are shared as if all accounts with a stalled mail in the last minute were one account', async () => {
     jest.useFakeTimers(fakeOnly('Date'));
-    const mails = new Mails(new MailTurns(8));
+    const mails = new Mails(new MailTurns(8, 0));
     const stalling = ['a', 'b', 'c', 'd', 'e', 'f'];
     for (const account of stalling) mails.send(account);
     await settle();
@@ -84,8 +84,37 @@ describe('the connections to the mail server', () => {
     expect(mails.runningOf).toEqual({ a: 2, b: 1, c: 1, d: 1, e: 1, f: 1, other: 1 });
   });
 
+  it('are free for other accounts after 5 s without a reply to whole mails, until too many replies are late', async () => {
+    jest.useFakeTimers(fakeOnly('Date', 'setTimeout', 'clearTimeout'));
+    const turns = new MailTurns(8, 4);
+    const started: string[] = [];
+    const ends: (() => void)[] = [];
+    const send = (account: string, count: number) => {
+      for (let n = 0; n < count; n += 1)
+        void turns.run(account, (hasWholeMail) => {
+          started.push(account);
+          hasWholeMail();
+          return new Promise<void>((end) => ends.push(end));
+        });
+    };
+    send('a', 4);
+    for (const account of ['b', 'c', 'd', 'e']) send(account, 1);
+    await settle();
+    const count = (account: string) => started.filter((one) => one === account).length;
+    expect(started.length).toBe(8);
+    send('other', 9);
+    await settle();
+    expect(count('other')).toBe(0);
+    jest.advanceTimersByTime(5_000);
+    await settle();
+    expect(count('other')).toBe(2);
+    for (const end of ends) end();
+    await settle();
+    expect(count('other')).toBe(6);
+  });
+
   it('are given to accounts in turn: one mail does not wait for the hundred mails of another account', async () => {
-    const mails = new Mails(new MailTurns(2));
+    const mails = new Mails(new MailTurns(2, 0));
     mails.send('a', 100);
     mails.send('b', 2);
     mails.send('c');
@@ -98,7 +127,7 @@ describe('the connections to the mail server', () => {
     const step = fc.oneof(fc.constantFrom('a', 'b', 'c'), fc.constant(undefined));
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
-        const turns = new MailTurns(5);
+        const turns = new MailTurns(5, 0);
         const mails = new Mails(turns);
         for (const account of steps) {
           if (account === undefined) await mails.end();

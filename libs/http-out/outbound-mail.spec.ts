@@ -70,6 +70,68 @@ describe('the mail client', () => {
   });
 });
 
+describe('a mail to a server whose reply comes late', () => {
+  const DEADLINE_MS = 400;
+  /** @param stage at this stage, the server answers only when `answer` is called */
+  async function openSlow(stage: 'onRcptTo' | 'onData') {
+    let answer: () => void = () => undefined;
+    let begun = () => {};
+    const hangs = new Promise<void>((resolve) => (begun = resolve));
+    let closed = () => {};
+    const isClosed = new Promise<void>((resolve) => (closed = resolve));
+    const wait = (callback: () => void) => {
+      answer = callback;
+      begun();
+    };
+    const server = new SMTPServer({
+      ...{ authOptional: true, hideSTARTTLS: true, disableReverseLookup: true },
+      onClose: () => closed(),
+      ...(stage === 'onRcptTo' && { onRcptTo: (_address, _session, callback) => wait(callback) }),
+      onData: (stream, _session, callback) => void stream.resume().on('end', () => wait(callback)),
+    });
+    server.on('error', () => undefined);
+    const listener = server.listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const { port } = listener.address() as AddressInfo;
+    const mail = createOutboundMail({ url: `smtp://127.0.0.1:${port}`, from: '', requireTls: true });
+    return {
+      ...{ mail, hangs, isClosed },
+      answer: () => answer(),
+      async close() {
+        mail.close();
+        await new Promise<void>((resolve) => server.close(() => resolve()));
+      },
+    };
+  }
+  const mailOf = (replyMs?: number) => ({ ...mailTo('ada@example.org'), deadlineMs: DEADLINE_MS, replyMs });
+
+  it('is accepted if the reply to the whole mail comes after the deadline for sending', async () => {
+    const server = await openSlow('onData');
+    const sent = server.mail.send(mailOf(60_000));
+    await server.hangs;
+    await new Promise((resolve) => setTimeout(resolve, 2 * DEADLINE_MS));
+    server.answer();
+    expect(await sent).toMatchObject({ accepted: true });
+    await server.close();
+  });
+
+  it('fails if the reply to the whole mail does not come in time', async () => {
+    const server = await openSlow('onData');
+    const message = 'the mail server did not take the mail within 0.3 s';
+    expect(await server.mail.send(mailOf(300))).toMatchObject({ accepted: false, message });
+    await server.isClosed;
+    await server.close();
+  });
+
+  it('is never sent after it has failed, because its connection is closed', async () => {
+    const server = await openSlow('onRcptTo');
+    const message = 'the mail server did not take the mail within 0.4 s';
+    expect(await server.mail.send(mailOf(60_000))).toMatchObject({ accepted: false, message });
+    await server.isClosed;
+    await server.close();
+  });
+});
+
 describe('a mail that fails', () => {
   /** @param host 0.0.0.0 leads to loopback too, but the rules about TLS apply to it */
   async function outcomeFrom(options: SMTPServerOptions, login = '', host = '127.0.0.1') {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { createTransport, type SendMailOptions } from 'nodemailer';
-import { within } from '#kernel';
+import type MimeNode from 'nodemailer/lib/mime-node';
 import { ACCEPTED, outcomeOf, timedOut, type MailOutcome } from './mail-outcome.js';
 import { MailTurns } from './mail-turns.js';
 
@@ -31,8 +31,13 @@ export interface OutboundMailMessage {
   headers: Record<string, string>;
   /** Pictures that the HTML refers to by `cid:`. */
   images?: readonly { cid: string; png: Uint8Array }[];
-  /** The time limit for connecting, TLS and sending together. It begins with the turn of the mail. */
+  /** The time limit for connecting, TLS and sending the whole mail. It begins with the turn of the mail. */
   deadlineMs: number;
+  /**
+   * The time limit for the reply to the whole mail. If it is too short, the server can have accepted a mail that counts as
+   * failed, and the recipient gets it again. Default: `REPLY_TIMEOUT_MS`.
+   */
+  replyMs?: number;
 }
 
 /** The only client for outbound mail. */
@@ -55,8 +60,12 @@ export interface OutboundMail {
   close(): void;
 }
 
-/** Maximum number of connections. Mail servers limit the connections of one client, often to 20. */
+/**
+ * Maximum number of connections, and of further connections on which only a late reply is missing. Mail servers limit the
+ * connections of one client, often to 20.
+ */
 const CONNECTIONS = 8;
+const LATE_REPLIES = 8;
 /** How long a mail waits for a connection, in ms. */
 export const MAIL_WAIT_MS = 2000;
 /**
@@ -64,8 +73,16 @@ export const MAIL_WAIT_MS = 2000;
  * `MAIL_WAIT_MS`.
  */
 const MAX_WAITING = 100;
-/** The time limit of one step: connecting, the greeting, an idle socket. */
+/** The time limit of one step: connecting, the greeting. Also, how long a connection without a mail stays open. */
 const STEP_TIMEOUT_MS = 10_000;
+/** RFC 5321, 4.5.3.2.6: a server can need 10 minutes for its reply to the end of a mail. */
+const REPLY_TIMEOUT_MS = 600_000;
+
+/** The data of one mail for nodemailer. */
+interface Sending extends SendMailOptions {
+  /** Called when the mail was written in MIME, before it is sent. */
+  composed(message: MimeNode): void;
+}
 /**
  * Creates the mail client. With `smtps:`, TLS is always used. With `smtp:`, TLS is used if the server offers it, and
  * is required unless the server is on loopback or `requireTls` is false. Certificates are checked, except on loopback.
@@ -85,23 +102,28 @@ export function createOutboundMail({ url, from, requireTls }: OutboundMailOption
     ...(server.username !== '' && {
       auth: { user: decodeURIComponent(server.username), pass: decodeURIComponent(server.password) },
     }),
-    maxConnections: CONNECTIONS,
+    maxConnections: CONNECTIONS + LATE_REPLIES,
     connectionTimeout: STEP_TIMEOUT_MS,
     greetingTimeout: STEP_TIMEOUT_MS,
-    socketTimeout: STEP_TIMEOUT_MS,
+    idleTimeout: STEP_TIMEOUT_MS,
+    // A mail has its own time limits. This limit only closes connections that are left.
+    socketTimeout: 2 * REPLY_TIMEOUT_MS,
     // A mail consists of the given bytes only: nodemailer does not read files or URLs that it names.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  // The queue inside `transport` sends mails even after their deadline. `MailTurns` keeps that queue empty, unless a mail
-  // still uses its connection after its deadline.
-  const turns = new MailTurns(CONNECTIONS);
+  transport.use('stream', ({ data, message }, done) => {
+    (data as Sending).composed(message);
+    done();
+  });
+  // `MailTurns` keeps the queue inside `transport` empty.
+  const turns = new MailTurns(CONNECTIONS, LATE_REPLIES);
   const sender = from || `Earshot <earshot@${host.includes('.') && isIP(host) === 0 ? host : 'localhost'}>`;
   return {
     hasRoom: (accountId) => turns.waitingOf(accountId) < MAX_WAITING,
-    async send({ accountId, deadlineMs, images = [], ...mail }) {
+    async send({ accountId, deadlineMs, replyMs = REPLY_TIMEOUT_MS, images = [], ...mail }) {
       const startBy = Date.now() + MAIL_WAIT_MS;
-      const options: SendMailOptions = {
+      const options = {
         ...mail,
         from: sender,
         attachments: images.map(({ cid, png }) => ({
@@ -112,11 +134,26 @@ export function createOutboundMail({ url, from, requireTls }: OutboundMailOption
           filename: `${cid}.png`,
         })),
       };
-      return turns.run(accountId, async () => {
+      return turns.run(accountId, async (hasWholeMail) => {
         if (Date.now() > startBy) return undefined;
-        const sent = transport.sendMail(options).then((): MailOutcome => ACCEPTED, outcomeOf);
-        // The deadline begins here, because the server is not responsible for the time in the queue.
-        return (await within(deadlineMs, sent)) ? sent : timedOut(deadlineMs);
+        // The deadline begins here, because the server is not responsible for the time in the queue. At the time limit, the
+        // connection is closed: a mail that counts as failed is not sent any more.
+        const limit = new TimeLimit(deadlineMs);
+        const composed = (message: MimeNode) =>
+          message.processFunc((bytes) =>
+            bytes.once('end', () => {
+              limit.restart(replyMs);
+              hasWholeMail();
+            }),
+          );
+        const sending: Sending = { ...options, composed, signal: limit.signal };
+        return transport
+          .sendMail(sending)
+          .then(
+            () => ACCEPTED,
+            (error) => (limit.signal.aborted ? timedOut(limit.ms) : outcomeOf(error)),
+          )
+          .finally(() => limit.clear());
       });
     },
     close() {
@@ -124,4 +161,29 @@ export function createOutboundMail({ url, from, requireTls }: OutboundMailOption
       transport.close();
     },
   };
+}
+
+/** A signal that is aborted at a time limit. */
+class TimeLimit {
+  private readonly controller = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(public ms: number) {
+    this.restart(ms);
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** Begins a new limit of this time. */
+  restart(ms: number): void {
+    this.clear();
+    this.ms = ms;
+    this.timer = setTimeout(() => this.controller.abort(), ms);
+  }
+
+  clear(): void {
+    clearTimeout(this.timer);
+  }
 }

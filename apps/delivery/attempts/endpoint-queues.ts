@@ -95,6 +95,14 @@ export class EndpointQueues {
     );
   }
 
+  /** Returns the deliveries whose requests have run for at least this time, in ms. */
+  runningFor(ms: number): Delivery[] {
+    const until = Date.now() - ms;
+    return [...this.slow].filter(
+      (delivery) => (this.queues.get(delivery.endpoint)?.underWay.get(delivery) ?? Infinity) <= until,
+    );
+  }
+
   /** Returns true if at least one of the deliveries waits, or has a request that is not slow. */
   mayEndSoon(deliveries: Iterable<Delivery>): boolean {
     for (const delivery of deliveries) if (!this.slow.has(delivery)) return true;

@@ -35,10 +35,7 @@ export interface MailSettings {
 }
 
 const DEADLINE_MS = 10_000;
-/**
- * The time limit of one mail. `MAIL_WAIT_MS` plus this limit must be less than 20 s: after that time, a claimed
- * delivery can be claimed again (`CLAIM_SECONDS` in pending-deliveries.ts).
- */
+/** The time limit for sending one mail to the mail server, which can answer later. */
 const MAIL_DEADLINE_MS = 12_000;
 const RESPONSE_BYTES = 64 * 1024;
 const GONE = 410;

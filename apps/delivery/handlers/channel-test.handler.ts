@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { Controller, Inject } from '@nestjs/common';
 import { TestedChannelSchema, type TestChannel } from '#contracts';
 import { withAccountLock } from '#decisions';
-import { isoOf, Refusal } from '#kernel';
+import { isoOf, Refusal, within } from '#kernel';
 import { COMMANDS } from '#messaging';
 import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
@@ -113,16 +113,26 @@ export class ChannelTestHandler {
     }));
   }
 
-  private send(delivery: Delivery): Promise<AttemptResult> {
-    return new Promise((resolve, reject) =>
+  private async send(delivery: Delivery): Promise<Pick<AttemptResult, ShownOfAttempt>> {
+    const sent = new Promise<AttemptResult>((resolve, reject) =>
       this.sender.send(delivery, (error, result) => {
         if (result) resolve(result);
         else if (error === undefined) reject(notSent(delivery.channelKind));
         else reject(error instanceof Error ? error : new Error(String(error)));
       }),
     );
+    return (await within(ANSWER_WITHIN_MS, sent)) ? sent : UNANSWERED;
   }
 }
+
+type ShownOfAttempt = 'delivered' | 'statusCode' | 'durationMs' | 'message';
+
+/** A user does not wait longer than this for the result of a test, although a mail server can answer later. */
+const ANSWER_WITHIN_MS = 15_000;
+const UNANSWERED = {
+  ...{ delivered: false, statusCode: 0, durationMs: ANSWER_WITHIN_MS },
+  message: `no answer within ${ANSWER_WITHIN_MS / 1000} s; the message can still arrive`,
+};
 
 /**
  * Returns the text of a refusal of `askOwners` because of a maximum: such a refusal does not change the test of the

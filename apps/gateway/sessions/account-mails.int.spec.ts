@@ -86,3 +86,26 @@ it('a mail about an account whose address the mail server refuses is given up, a
   await mails.stop();
   expect(lines).toEqual([[{ kind: 'reset', reason: message }, 'a mail about an account was refused']]);
 });
+
+it('a mail about an account does not wait for the reply to another mail', async () => {
+  await database.query('DELETE FROM account_mails');
+  const writer = { write: () => Promise.resolve({}) } as unknown as AccountMailWriter;
+  const sent: string[] = [];
+  let answer: () => void = () => undefined;
+  const outcome = { accepted: true, statusCode: 250, isRecipientRefused: false, message: '' };
+  const mail = {
+    send: async ({ to }: { to: string }) => {
+      sent.push(to);
+      if (to === 'late@example.org') await new Promise<void>((resolve) => (answer = resolve));
+      return outcome;
+    },
+  } as unknown as OutboundMail;
+  const mails = new AccountMails(database, createLogger('spec', 'silent'), mail, writer);
+  await mails.ask('sign-up', 'late@example.org');
+  mails.start();
+  await until('the first mail is sent', () => sent.length === 1);
+  await mails.ask('sign-up', 'ada@example.org');
+  await until('the second mail is sent', () => sent.length === 2);
+  answer();
+  await mails.stop();
+});

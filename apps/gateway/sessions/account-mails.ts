@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { OutboundMail } from '#http-out';
-import { newId, Repeated } from '#kernel';
+import { newId, Repeated, within } from '#kernel';
 import { refusalFor } from '#outages';
 import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
@@ -20,6 +20,10 @@ const RETRY_SECONDS = 60;
 const MAX_ATTEMPTS = 5;
 const BATCH_SIZE = 10;
 const DEADLINE_MS = 14_000;
+/** Together with `DEADLINE_MS` shorter than the first wait: a mail is not repeated while its attempt runs. */
+const REPLY_MS = 40_000;
+/** The loop does not wait longer than this for mails whose attempts run. */
+const LATE_MS = 5_000;
 
 interface Row {
   mail_id: string;
@@ -35,10 +39,12 @@ interface Row {
 @Injectable()
 export class AccountMails implements Loop {
   readonly name = 'account-mails';
+  /** Number of mails whose attempts run. */
+  private running = 0;
   private readonly turns = new Repeated({
     pauseMs: PAUSE_MS,
     run: () => this.sendDue(),
-    failed: (error) => this.log.warn({ err: error }, 'mails about accounts could not be sent'),
+    failed: (error) => this.failed(error),
   });
 
   constructor(
@@ -67,15 +73,26 @@ export class AccountMails implements Loop {
 
   /** @returns whether more mails can be due */
   private async sendDue(): Promise<boolean> {
+    const max = BATCH_SIZE - this.running;
     const [rows]: [Row[], number] = await this.database.query(
       `UPDATE account_mails SET attempts = attempts + 1, due_at = now() + (attempts + 1) * interval '${RETRY_SECONDS} seconds'
        WHERE mail_id IN (SELECT mail_id FROM account_mails WHERE due_at <= now()
-         ORDER BY due_at LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED)
+         ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
        RETURNING mail_id, kind, email, attempts`,
+      [max],
     );
-    await Promise.all(rows.map((row) => this.send(row)));
-    return rows.length === BATCH_SIZE;
+    this.running += rows.length;
+    const sent = rows.map((row) =>
+      this.send(row)
+        .catch(this.failed)
+        .finally(() => (this.running -= 1)),
+    );
+    await within(LATE_MS, Promise.all(sent));
+    return max > 0 && rows.length === max;
   }
+
+  private readonly failed = (error: unknown): void =>
+    this.log.warn({ err: error }, 'mails about accounts could not be sent');
 
   private async send(row: Row): Promise<void> {
     const { mail_id: mailId, kind, attempts } = row;
@@ -105,6 +122,7 @@ export class AccountMails implements Loop {
       messageId: `<${mailId}@earshot>`,
       headers: { 'Auto-Submitted': 'auto-generated' },
       deadlineMs: DEADLINE_MS,
+      replyMs: REPLY_MS,
       ...content,
     });
     // This mail would be refused again.

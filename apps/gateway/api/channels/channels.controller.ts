@@ -45,8 +45,8 @@ import { ChannelBodyDto, ChannelChangeDto, isMasked, type ChannelConfigDto } fro
 import { configFaults, configView, storedConfig } from './channel-config.js';
 
 /**
- * How long the gateway waits for the test of a channel. A chat service must answer within 10 s. A mail waits for a
- * connection at most 2 s, and the mail server must then accept it within 12 s.
+ * How long the gateway waits for the test of a channel. Delivery answers after at most 15 s, even if
+ * the mail server has not answered then.
  */
 const TIMEOUT_MS = 20_000;
 
