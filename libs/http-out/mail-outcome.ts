@@ -19,13 +19,28 @@ export const ACCEPTED: MailOutcome = {
   message: '',
 };
 
-interface SmtpError extends Error {
+/** An error of nodemailer. */
+export interface SmtpError extends Error {
   code?: string;
   /** The code of Node's error, if there is one. `code` is a code of nodemailer. */
   originalCode?: string;
   command?: string;
   responseCode?: number;
   response?: string;
+}
+
+/** An envelope, to which nodemailer adds the refusals of the sender and of recipients. */
+export interface RefusedEnvelope {
+  mailError?: SmtpError;
+  rejectedErrors?: SmtpError[];
+}
+
+/**
+ * Returns the refusal of the mail's only recipient or of its sender. nodemailer does not report this refusal if the server
+ * closes the connection after it: it waits for the reply to `DATA`, which it has sent already (RFC 2920).
+ */
+export function refusalIn({ mailError, rejectedErrors = [] }: RefusedEnvelope = {}): SmtpError | undefined {
+  return mailError ?? rejectedErrors[0];
 }
 
 /** Returns the outcome of a mail that the server did not take in time. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { createOutboundMail, type OutboundMail, type OutboundMailMessage } from './outbound-mail.js';
 
@@ -217,6 +217,32 @@ describe('a mail that fails', () => {
       /^the mail server answered \d+: TLS with the mail server could not be started$/,
     );
   });
+
+  it.each([
+    ['MAIL', 'blocked', '550 5.7.1 the sender is blocked', { isRecipientRefused: false, statusCode: 550 }],
+    ['RCPT', 'dropped', '550 no such user', { isRecipientRefused: true, statusCode: 550 }],
+    ['RCPT', 'deferred', '451 try later', { isRecipientRefused: false, statusCode: 451 }],
+  ])(
+    'has the reply to %s if the mail is %s and the connection closed',
+    async (verb, _how, reply, outcome) => {
+      const server = createServer((socket) => {
+        socket.write('220 mx\r\n');
+        socket.on('error', () => undefined);
+        socket.on('data', (data) => {
+          for (const line of data.toString().split('\r\n'))
+            if (line.startsWith(verb)) return void socket.end(`${reply}\r\n`);
+            else if (line.startsWith('EHLO')) socket.write('250-mx\r\n250 PIPELINING\r\n');
+            else if (line !== '') socket.write('250 ok\r\n');
+        });
+      }).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      const mail = createOutboundMail({ url: `smtp://127.0.0.1:${port}`, from: '', requireTls: true });
+      expect(await mail.send(mailTo('ada@example.org'))).toMatchObject(outcome);
+      mail.close();
+      server.close();
+    },
+  );
 
   it('has the reason of the network if the server cannot be reached', async () => {
     const mail = createOutboundMail({ url: 'smtp://127.0.0.1:1', from: '', requireTls: true });

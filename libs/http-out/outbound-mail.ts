@@ -1,7 +1,14 @@
 import { isIP } from 'node:net';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import type MimeNode from 'nodemailer/lib/mime-node';
-import { ACCEPTED, outcomeOf, timedOut, type MailOutcome } from './mail-outcome.js';
+import {
+  ACCEPTED,
+  outcomeOf,
+  refusalIn,
+  timedOut,
+  type MailOutcome,
+  type RefusedEnvelope,
+} from './mail-outcome.js';
 import { MailTurns } from './mail-turns.js';
 
 /** Options of the mail client. */
@@ -139,19 +146,22 @@ export function createOutboundMail({ url, from, requireTls }: OutboundMailOption
         // The deadline begins here, because the server is not responsible for the time in the queue. At the time limit, the
         // connection is closed: a mail that counts as failed is not sent any more.
         const limit = new TimeLimit(deadlineMs);
-        const composed = (message: MimeNode) =>
+        let envelope: RefusedEnvelope | undefined;
+        const composed = (message: MimeNode) => {
+          envelope = message.setEnvelope({ from: sender, to: mail.to }).getEnvelope() as RefusedEnvelope;
           message.processFunc((bytes) =>
             bytes.once('end', () => {
               limit.restart(replyMs);
               hasWholeMail();
             }),
           );
+        };
         const sending: Sending = { ...options, composed, signal: limit.signal };
         return transport
           .sendMail(sending)
           .then(
             () => ACCEPTED,
-            (error) => (limit.signal.aborted ? timedOut(limit.ms) : outcomeOf(error)),
+            (error) => (limit.signal.aborted ? timedOut(limit.ms) : outcomeOf(refusalIn(envelope) ?? error)),
           )
           .finally(() => limit.clear());
       });
