@@ -52,7 +52,7 @@ export function guardEdge(fastify: FastifyInstance, settings: EdgeSettings, log:
       if (reply.raw.headersSent) return void socket.destroy();
       const { method, routeOptions } = request;
       log.error({ method, route: routeOptions.url }, 'a request got 503, because its response took too long');
-      respondAndClose(socket, 503, TOO_LATE, reply.getHeaders());
+      respondAndClose(socket, TOO_LATE_STATUS, TOO_LATE, reply.getHeaders());
     });
     void reply.header('x-content-type-options', 'nosniff');
     if (request.url.startsWith('/v1')) void reply.header('cache-control', 'no-store');
@@ -90,6 +90,8 @@ export function respondAndClose(
 /** Paths that show internals. `/healthz` is open, because it says only that the process runs. */
 const OPERATIONS: ReadonlySet<string> = new Set(['/readyz', '/metrics']);
 
+/** The status of a request whose connection times out without a response. */
+export const TOO_LATE_STATUS = 503;
 const TOO_LATE = { code: 'UNAVAILABLE', error: 'the response took too long; try again' };
 const NO_TOKEN = {
   status: 403,

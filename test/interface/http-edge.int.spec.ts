@@ -73,13 +73,21 @@ describe('a slow request', () => {
     expect(await all).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it('gets 503 if a store does not answer before the connection times out', async () => {
+  it('gets 503, and counts as 503, if a store does not answer before the connection times out', async () => {
+    const counted = async () => {
+      const { body } = await get('/metrics', { authorization: `Bearer ${TOKEN}` });
+      const count =
+        /^earshot_http_request_duration_seconds_count\{.*route="\/v1\/keywords".*status="503".*\} (\d+)/m;
+      return Number(count.exec(body)?.[1] ?? 0);
+    };
+    const before = await counted();
     await database.transaction(async (tx) => {
       await tx.query('LOCK TABLE keywords IN ACCESS EXCLUSIVE MODE');
       const { status, body } = await tenant.api.get('/v1/keywords');
       expect([status, body.code]).toEqual([503, 'UNAVAILABLE']);
     });
     expect((await tenant.api.get('/v1/keywords')).status).toBe(200);
+    expect(await counted()).toBe(before + 1);
   });
 
   it('gets 503 even if its end cannot be stored, and its repetition gets the outcome', async () => {

@@ -1,4 +1,5 @@
 import Fastify from 'fastify';
+import { request } from 'undici';
 import { createLogger, currentTrace, startTracing, stopTracing } from '#telemetry';
 import { startCollector, until, type OtlpCollector } from '#testing';
 import { trackRequests } from './request-context.js';
@@ -35,6 +36,19 @@ async function requests(path: string, count: number, trustsCallers: boolean): Pr
 }
 
 const spansOf = (path: string) => collector.spans.filter(({ name }) => name === `GET ${path}`);
+
+it('a request whose connection times out without a response counts as 503 in its span', async () => {
+  const fastify = Fastify({ connectionTimeout: 100 });
+  trackRequests(fastify, log, true);
+  fastify.get('/late', () => new Promise(() => undefined));
+  const url = await fastify.listen({ port: 0, host: '127.0.0.1' });
+  const answer = request(`${url}/late`, { headers }).catch(() => undefined);
+  const [span] = await until('it is exported', () => spansOf('/late').length > 0 && spansOf('/late'), 15_000);
+  expect(span?.attributes).toContainEqual({ key: 'http.response.status_code', value: { intValue: 503 } });
+  fastify.server.closeAllConnections();
+  await answer;
+  await fastify.close();
+}, 30_000);
 
 describe('a request with a traceparent', () => {
   it('begins a new trace with a link to the caller’s trace if callers are not trusted', async () => {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { newId } from '#kernel';
+import { TOO_LATE_STATUS } from '#platform';
 import { arrive, endSpan, metrics, SpanKind, type Logger, type Span } from '#telemetry';
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,128}$/;
@@ -13,9 +14,23 @@ const VISIBLE_ASCII = /^[\x21-\x7e]{1,128}$/;
  */
 export function trackRequests(fastify: FastifyInstance, log: Logger, trustsCallers: boolean): void {
   const spans = new WeakMap<FastifyRequest, Span>();
+  const counted = new WeakSet<FastifyRequest>();
+  const end = (request: FastifyRequest, reply: FastifyReply, statusCode: number) => {
+    // A request that got 503 from `guardEdge` can end later: its handler still runs.
+    if (counted.has(request)) return;
+    counted.add(request);
+    const { method } = request;
+    const route = request.routeOptions.url ?? 'none';
+    endRequestSpan(spans.get(request), method, route, statusCode);
+    metrics.httpRequests.record(reply.elapsedTime / 1000, { method, route, status: String(statusCode) });
+    log.debug({ method, route, status: statusCode, ms: Math.round(reply.elapsedTime) }, 'request');
+  };
   fastify.addHook('onRequest', (request, reply, done) => {
     const requestId = requestIdOf(request.headers);
     void reply.header('x-request-id', requestId);
+    reply.raw.once('timeout', () => {
+      if (!reply.raw.headersSent) end(request, reply, TOO_LATE_STATUS);
+    });
     const given = request.headers.traceparent as string | undefined;
     const origin = trustsCallers ? { traceparent: given } : { caller: given };
     const attributes = { 'http.request.method': request.method };
@@ -25,14 +40,7 @@ export function trackRequests(fastify: FastifyInstance, log: Logger, trustsCalle
     });
   });
   fastify.addHook('onResponse', (request, reply, done) => {
-    const route = request.routeOptions.url ?? 'none';
-    const status = String(reply.statusCode);
-    endRequestSpan(spans.get(request), request.method, route, reply.statusCode);
-    metrics.httpRequests.record(reply.elapsedTime / 1000, { method: request.method, route, status });
-    log.debug(
-      { method: request.method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
-      'request',
-    );
+    end(request, reply, reply.statusCode);
     done();
   });
 }
