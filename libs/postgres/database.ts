@@ -45,6 +45,7 @@ import { ChannelOrder1764300000000 } from './migrations/1764300000000-channel-or
 import { NoDueIndex1764400000000 } from './migrations/1764400000000-no-due-index.js';
 import { LastDigests1764410000000 } from './migrations/1764410000000-last-digests.js';
 import { ClaimedAt1764420000000 } from './migrations/1764420000000-claimed-at.js';
+import { DueDeliveries1764430000000 } from './migrations/1764430000000-due-deliveries.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -119,6 +120,7 @@ const MIGRATIONS = [
   NoDueIndex1764400000000,
   LastDigests1764410000000,
   ClaimedAt1764420000000,
+  DueDeliveries1764430000000,
 ];
 
 const INCOMPATIBLE = 'Incompatible';

@@ -11,6 +11,8 @@ import type { Address } from './targets.js';
 
 /** The seed of the advisory locks for claims. `ledger-tables.ts` lists the other seeds. */
 const CLAIMS_LOCK = 3;
+/** Up to this number of due deliveries, a claim visits only their endpoints. */
+const FEW_DUE = 1000;
 
 /** Which deliveries a claim takes, and how many. */
 export interface ClaimLimits {
@@ -28,7 +30,8 @@ type ClaimedRow = Row & { body: Buffer; attempts: number; claimed_since: Date | 
 
 /**
  * Claims due deliveries, at most `perEndpoint` of each endpoint, so that a long queue of one endpoint does not delay
- * the others. The query visits one endpoint after the other, in the order of the index, until it has `max` deliveries.
+ * the others. The query visits one endpoint after the other, in the order of the index, until it has `max` deliveries. If
+ * few deliveries are due, it visits only their endpoints, because tens of thousands of endpoints can wait for a retry.
  * Messages of a channel are not claimed while earlier claims of the channel wait for their first attempt, because another
  * replica would overtake them. This condition does not apply to mails.
  * @param except endpoints that accept nothing now
@@ -66,14 +69,25 @@ async function claimRows(
   except: readonly string[],
 ): Promise<ClaimedRow[]> {
   const [rows]: [ClaimedRow[]] = await tx.query(
-    `WITH RECURSIVE endpoints AS (
+    `WITH RECURSIVE due AS MATERIALIZED (
+       SELECT account_id, endpoint FROM pending_deliveries
+       WHERE by_mail = $4 AND due_at AT TIME ZONE 'UTC' <= statement_timestamp() AT TIME ZONE 'UTC'
+       ORDER BY due_at AT TIME ZONE 'UTC' LIMIT ${FEW_DUE} + 1),
+     few AS (SELECT count(*) <= ${FEW_DUE} AS are_all FROM due),
+     walk AS (
        (SELECT account_id, endpoint FROM pending_deliveries
-        WHERE by_mail = $4 AND (account_id, endpoint) > ($6::uuid, $7) ORDER BY account_id, endpoint LIMIT 1)
+        WHERE NOT (SELECT are_all FROM few) AND by_mail = $4 AND (account_id, endpoint) > ($6::uuid, $7)
+        ORDER BY account_id, endpoint LIMIT 1)
        UNION ALL
-       SELECT n.account_id, n.endpoint FROM endpoints e, LATERAL (
+       SELECT n.account_id, n.endpoint FROM walk e, LATERAL (
          SELECT account_id, endpoint FROM pending_deliveries p
          WHERE by_mail = $4 AND (p.account_id, p.endpoint) > (e.account_id, e.endpoint)
          ORDER BY account_id, endpoint LIMIT 1) n),
+     endpoints AS (
+       SELECT account_id, endpoint FROM walk
+       UNION ALL
+       (SELECT DISTINCT account_id, endpoint FROM due
+        WHERE (SELECT are_all FROM few) AND (account_id, endpoint) > ($6::uuid, $7) ORDER BY account_id, endpoint)),
      d AS (SELECT p.* FROM endpoints e LEFT JOIN webhook_endpoints w USING (account_id, endpoint), LATERAL (
        SELECT event_id, target_kind, target_id, claimed_at AS claimed_since FROM pending_deliveries p
        WHERE by_mail = $4 AND p.account_id = e.account_id AND p.endpoint = e.endpoint AND p.due_at <= statement_timestamp()
