@@ -1,6 +1,6 @@
 import { attemptMessages } from './attempts/attempt-messages.js';
 import { claimPending } from './attempts/claim-pending.js';
-import { extendClaims, returnPending } from './attempts/pending-deliveries.js';
+import { extendClaims, returnPending, updatePending } from './attempts/pending-deliveries.js';
 import { until } from '#testing';
 import {
   openDelivery,
@@ -80,4 +80,18 @@ it('the claim of a delivery contains the time of the first earlier claim that br
   await delivery.makeDue();
   const [, running] = await claimedSince();
   expect(running).toBeGreaterThan(first!);
+});
+
+it('an extension of claims does not wait for a delivery whose result is being recorded', async () => {
+  const { database } = delivery;
+  await waitingAt('/recorded');
+  const [one] = await claimPending(database, LIMITS);
+  await database.transaction(async (recording) => {
+    await updatePending(recording, [{ ...one!, attempts: 2, waitMs: 60_000 }]);
+    await database.transaction(async (tx) => {
+      await tx.query(`SET LOCAL lock_timeout = '1ms'`);
+      await extendClaims(tx, [one!]);
+    });
+  });
+  expect((await delivery.pending(one!.eventId))?.dueInMs).toBeGreaterThan(30_000);
 });

@@ -3,7 +3,7 @@ import { isRecorded } from '#telemetry';
 import { keyOf, type Addressed, type Delivery, type DeliveryKey, type TargetKind } from './delivery.js';
 import { addressKey, type Address } from './targets.js';
 
-/** A claimed row can be claimed again after this time. No attempt takes that long. */
+/** A claimed row can be claimed again after this time. While its attempt runs, its claim is extended. */
 export const CLAIM_SECONDS = 20;
 
 /** The columns `COLUMNS` of a delivery. */
@@ -188,13 +188,19 @@ export async function returnPending(
     );
 }
 
-/** Lets the claims of these deliveries end `CLAIM_SECONDS` from now, if they would end earlier. */
+/**
+ * Lets the claims of these deliveries end `CLAIM_SECONDS` from now, if they would end earlier. Skips rows that are
+ * locked: their results are being recorded, and if both transactions waited for rows of each other, one would fail.
+ */
 export async function extendClaims(tx: Tx, keys: readonly DeliveryKey[]): Promise<void> {
   if (keys.length > 0)
     await tx.query(
-      `UPDATE pending_deliveries p SET due_at = greatest(p.due_at, clock_timestamp() + make_interval(secs => $4)),
+      `WITH k AS MATERIALIZED (SELECT p.event_id, p.target_kind, p.target_id FROM pending_deliveries p
+         JOIN unnest($1::uuid[], $2::text[], $3::uuid[]) AS k (event_id, target_kind, target_id) ON ${SAME_KEY}
+         FOR UPDATE OF p SKIP LOCKED)
+       UPDATE pending_deliveries p SET due_at = greatest(p.due_at, clock_timestamp() + make_interval(secs => $4)),
          claimed_at = coalesce(p.claimed_at, clock_timestamp())
-       FROM unnest($1::uuid[], $2::text[], $3::uuid[]) AS k (event_id, target_kind, target_id) WHERE ${SAME_KEY}`,
+       FROM k WHERE ${SAME_KEY}`,
       [...keyColumns(keys), CLAIM_SECONDS],
     );
 }
