@@ -34,8 +34,10 @@ const RECORDED_WITHIN_MS = 5000;
 const EXTEND_EVERY_MS = 4000;
 /** A claimed mail for which no attempt was made is due again after this time. */
 const NO_ROOM_MS = 1000;
-/** Time between two looks at all waiting deliveries, which can be many. */
-const LOOK_EVERY_MS = 15_000;
+/** Time between two measurements of the waiting deliveries. */
+const AGE_EVERY_MS = 15_000;
+/** Time between two searches for deliveries that wait too long: rare, because each search reads all of them. */
+const BRING_FORWARD_EVERY_MS = 600_000;
 
 /** A group of deliveries that is claimed and attempted separately. */
 interface Group {
@@ -92,9 +94,15 @@ export class RetryLoop implements Loop {
         failed: (error) => log.warn({ err: error }, 'claims of running attempts could not be extended'),
       }),
       new Repeated({
-        pauseMs: LOOK_EVERY_MS,
-        run: () => this.lookAtAll(),
-        failed: (error) => log.warn({ err: error }, 'the waiting deliveries could not be looked at'),
+        pauseMs: AGE_EVERY_MS,
+        run: () => this.measureAge(),
+        failed: (error) =>
+          log.warn({ err: error }, 'the age of the oldest undelivered event could not be measured'),
+      }),
+      new Repeated({
+        pauseMs: BRING_FORWARD_EVERY_MS,
+        run: () => bringForwardFar(database),
+        failed: (error) => log.warn({ err: error }, 'deliveries that wait too long could not be made due'),
       }),
     ];
   }
@@ -192,11 +200,6 @@ export class RetryLoop implements Loop {
    */
   private async returnUnattempted({ byMail, noRoom }: Group): Promise<void> {
     await returnPending(this.database, noRoom.splice(0), byMail ? NO_ROOM_MS : undefined);
-  }
-
-  private async lookAtAll(): Promise<void> {
-    await bringForwardFar(this.database);
-    await this.measureAge();
   }
 
   /**

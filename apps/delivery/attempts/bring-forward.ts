@@ -10,10 +10,11 @@ const TOGETHER = 10_000;
 /**
  * Makes deliveries due that wait for longer than their schedule allows, and ends such pauses of channels. The reason is
  * the clock of Postgres: it was ahead when the wait began, and was set back later. Skips rows that are locked: a later
- * call finds them.
+ * call finds them. Reads all waiting deliveries: about a second for 300,000.
+ * @returns true if further deliveries can wait too long
  */
-export async function bringForwardFar(database: Database): Promise<void> {
-  await database.query(
+export async function bringForwardFar(database: Database): Promise<boolean> {
+  const [, changed]: [unknown[], number] = await database.query(
     `UPDATE pending_deliveries SET due_at = now() WHERE (event_id, target_kind, target_id) IN (
        SELECT event_id, target_kind, target_id FROM pending_deliveries
        WHERE due_at > now() + make_interval(secs => $1 + coalesce(($2::float8[])[attempts], 0))
@@ -26,4 +27,5 @@ export async function bringForwardFar(database: Database): Promise<void> {
        WHERE paused_until > now() + make_interval(secs => $1) FOR UPDATE SKIP LOCKED)`,
     [(FAR_MS + MAX_WAIT_MS) / 1000],
   );
+  return changed === TOGETHER;
 }
