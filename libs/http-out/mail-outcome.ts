@@ -51,20 +51,21 @@ export function timedOut(deadlineMs: number): MailOutcome {
 
 /**
  * The codes of a refusal that is not about the recipient. Without an enhanced code (RFC 3463): the protocol (50x), a
- * missing sign-in (53x). Enhanced codes: the sender's address (1.7, 1.8), the server (3), the protocol (5), its policy
- * (7). Servers often check the sender and the client only when they get the recipient, and then refuse every recipient.
+ * missing sign-in (53x). Enhanced codes: the sender's address (1.7, 1.8), a limit of the sender (4.5, Gmail), the server
+ * (3), the protocol (5), its policy (7). Servers often check the sender and the client only when they get the recipient,
+ * and then refuse every recipient.
  */
-const NOT_ABOUT_RECIPIENT = /^5[03]\d $| 5\.(1\.[78]$|[357]\.)/;
+const NOT_ABOUT_RECIPIENT = /^5[03]\d $| 5\.(1\.[78]$|4\.5$|[357]\.)/;
 /** Enhanced codes that name no reason. Then, and without an enhanced code, the words of the reply name the reason. */
 const NO_REASON = new Set(['', '5.0.0', '5.1.0']);
 /**
- * Words of a refusal that is about this server or the mail: relaying, sign-in, policy, block lists, the sender, spam, the
- * rate. Two products look for these words: Sisimai (its classes NoRelaying, AuthFailure, PolicyViolation, Blocked, Rejected,
- * SpamDetected and RateLimited in https://github.com/sisimai/rb-sisimai, lib/sisimai/reason), and ZoneMTA (its rules in
+ * Words of a refusal that is about this server or the mail: relaying, sign-in, policy, block lists, the sender, spam,
+ * limits. Two products look for these words: Sisimai (its classes NoRelaying, AuthFailure, PolicyViolation, Blocked,
+ * Rejected, SpamDetected and RateLimited in https://github.com/sisimai/rb-sisimai, lib/sisimai/reason), and ZoneMTA (its rules in
  * https://github.com/zone-eu/zone-mta, config/bounces.txt). Other words are assumed to be about the recipient.
  */
 const WORDS_ABOUT_US =
-  /relay|rcpthosts|authenti|authori[sz]|polic(y|ies)|prohibit|denied|block|black ?list|dnsbl|\brbl\b|banned|reputation|client|\bhelo\b|sender|\bspf\b|\bptr\b|reverse dns|spam|junk|unsolicited|too many|too fast|\brate\b|later/i;
+  /relay|rcpthosts|authenti|authori[sz]|polic(y|ies)|prohibit|denied|block|black ?list|dnsbl|\brbl\b|banned|reputation|client|\bhelo\b|sender|\bspf\b|\bptr\b|reverse dns|spam|junk|unsolicited|is listed|\bip\b|too many|too fast|\brate\b|limit|exceeded|later/i;
 
 /** Addresses in a reply: their words are not words of the server. */
 const ADDRESSES = /\S+@\S+/g;

@@ -164,6 +164,7 @@ describe('a mail that fails', () => {
     '550 5.1.1 no such mailbox',
     '550 5.1.1 no such mailbox; the policy blocks relaying',
     '550 5.2.1 the mailbox is disabled',
+    '550 5.4.1 no such mailbox; access denied',
     '550 <relay@blocked.example.org>: user unknown',
     '511 sorry, no mailbox here by that name (#5.1.1)',
   ])('refuses the recipient permanently if the server answers "%s"', async (answer) => {
@@ -193,7 +194,12 @@ describe('a mail that fails', () => {
     '550 5.0.0 the sender is rejected',
     '550 5.1.0 looks like spam',
     '554 too many mails from this client',
-    '550 the rate limit is reached',
+    '550 the rate is too high',
+    '550 this account has exceeded the number of mails of a day',
+    '550 the daily limit of this account is reached',
+    '550 5.4.5 the quota of this account is used up',
+    '550 192.0.2.1 is listed at rejected.example.org',
+    '554 your IP address is not welcome',
   ])('does not refuse the recipient permanently if the server answers "%s"', async (answer) => {
     expect(await outcomeFrom(refusing(answer))).toMatchObject({
       isRecipientRefused: false,
