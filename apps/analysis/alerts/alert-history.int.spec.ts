@@ -56,7 +56,7 @@ it('a burst that continues during an outage of its source fires no second alert 
   expect(await scene.kinds()).toEqual(['fired', 'ended']);
 });
 
-it('an episode that begins less than 60 minutes after an alert fires at the end of these 60 minutes, even without a new mention [alerts.episode, alerts.quiet]', async () => {
+it('the alert of a new episode waits until 60 minutes after the last alert, and then needs no new mention [alerts.episode, alerts.quiet]', async () => {
   const scene = await fixture.scene({ rules: [rule()] });
   // One check finds both bursts.
   await scene.publish(scene.mentions(305, 304, 303, 302, 301, 5, 4, 3, 2, 1));
@@ -173,7 +173,7 @@ it('a rule does not count the mentions of a search that a user removed a moment 
   expect(await scene.facts()).toEqual([]);
 });
 
-it('a backtest does not count mentions that the tested rules drop, also if they are from before a user moved the search into a list', async () => {
+it('a backtest leaves out mentions that the tested rules drop, including mentions from before a user moved the search into a list', async () => {
   const scene = await fixture.scene({ rules: [rule()] }, '');
   const mentions = scene.mentions(50, 40, 30, 20, 10);
   await scene.publish(mentions);

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-it('a rebuild of the counts and of the covered times gives the same rows, and does not mark the keyword for an evaluation [alerts.once]', async () => {
+it('a rebuild of counts and covered times gives the same rows, and does not mark the keyword for an evaluation [alerts.once]', async () => {
   const scene = await fixture.scene({ rules: [rule()] });
   const events = scene.mentions(5, 4, 3, 2, 1);
   await scene.publish([...events, ...events]);
@@ -41,7 +41,7 @@ it('a rebuild of the counts and of the covered times gives the same rows, and do
   expect(await rows()).toEqual(before);
 });
 
-it('a rebuild keeps an open episode whose alert ALERTS no longer contains, so the rule does not fire again [alerts.episode]', async () => {
+it('a rebuild keeps an open episode even if ALERTS no longer contains its alert, so the rule does not fire again [alerts.episode]', async () => {
   const scene = await fixture.scene({ rules: [rule()] });
   await scene.publish(scene.mentions(5, 4, 3, 2, 1));
   await scene.evaluate();

@@ -198,7 +198,7 @@ describe('a spike alert', () => {
 });
 
 describe('a volume or sentiment_shift rule', () => {
-  it('fires at `min` mentions without history, and later at `multiple` times the mean of its earlier windows [alerts.volume]', async () => {
+  it('fires at `min` mentions if there is no history, and later at `multiple` times the mean of its earlier windows [alerts.volume]', async () => {
     const condition = VOLUME;
     const [first] = await alertsOf({ condition, counts: hourly(1, () => 5) });
     expect(first).toMatchObject({ observed: 5, baseline: 0 });
@@ -224,7 +224,7 @@ describe('a volume or sentiment_shift rule', () => {
     expect(await alertsOf({ condition: VOLUME, counts, covered, sinceHour: 50 })).toEqual([]);
   });
 
-  it('does not fire at the usual number of its source after the first search of this source was added to an old keyword [alerts.volume]', async () => {
+  it('does not fire at the usual number of mentions after the first search of its source was added to an old keyword [alerts.volume]', async () => {
     const covered: Record<string, [number, number][]> = { a: [[100, 200]], b: [[0, 200]] };
     const usual = hourly(110, (hour) => (hour >= 100 ? 6 : 0));
     const alertsSince = (counts: BinCount[]) =>
@@ -241,7 +241,7 @@ describe('a volume or sentiment_shift rule', () => {
     expect(await alertsOf(scene)).toMatchObject([{ observed: 5, baseline: 0 }]);
   });
 
-  it('does not fire at the usual number in a new keyword if the first scan of its own search gave history [alerts.volume]', async () => {
+  it('does not fire at the usual number of mentions of a new keyword if the first scan of its search gave history [alerts.volume]', async () => {
     const counts = hourly(110, () => 6);
     expect(await alertsOf({ condition: VOLUME, counts, createdHour: 100, sinceHour: 100 })).toEqual([]);
   });

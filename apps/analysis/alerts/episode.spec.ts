@@ -42,7 +42,7 @@ describe('a rule', () => {
     );
   });
 
-  it('ends its episode when no window of one hour has reached the threshold for one hour [alerts.episode]', () => {
+  it('ends its episode when an hour has passed since the end of the last window that reached the threshold [alerts.episode]', () => {
     const open = { firedAt: START, aboveUntil: START, ended: false };
     const reach = (minutes: number) => [{ to: START + minutes * 60_000 }];
     expect(evaluateEpisode(VOLUME, open, reach(50), START + 55 * 60_000)).toEqual({

@@ -42,7 +42,7 @@ it.each([
   ['spikeAlert', { spikeAlert: 'extreme' }, 'spike'],
   ['rule', { rules: [{ ...rule(), when: { kind: 'silence', window: '1h' } }] }, RULE],
 ])(
-  'a stored %s that this release does not know is logged, also if it is the only alert',
+  'a stored %s that this release does not know is logged, even if the keyword has no other alert',
   async (_, json, ruleId) => {
     const scene = await fixture.scene({});
     await scene.defineJson(json);

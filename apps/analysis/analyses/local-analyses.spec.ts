@@ -142,7 +142,7 @@ describe('a summary', () => {
     expect(summaryOf([{ text: 'So it is.', mentionIds: ['a'] }]).text).toBe('So it is.');
   });
 
-  it('uses the sentences of a mention that have 15 to 400 characters; if there are none, the first 400 characters of its first sentence', () => {
+  it('uses sentences with 15 to 400 characters, or else the first 400 characters of the first sentence of a mention', () => {
     expect(sentencesOf('It broke on the first day. 👍\n\nThe shop does not answer my mails!')).toEqual([
       'It broke on the first day.',
       'The shop does not answer my mails!',

@@ -82,7 +82,7 @@ it('a stored digest is used if the process crashed before it updated the row in 
   expect((await scene.digests('hourly')).map(texts)).toEqual([['one']]);
 });
 
-it('a digest shows at most 50 items and no hidden ones; items of VIPs and items to reply to come first [digests.order]', async () => {
+it('a digest shows at most 50 items and no hidden items; items of VIPs and items with the label `to_reply` come first [digests.order]', async () => {
   const scene = await fixture.scene('hourly');
   const events = Array.from({ length: 60 }, (_, n) => scene.event(`item ${n}`, { vip: n === 1 }));
   await scene.publish(...events);
@@ -239,7 +239,7 @@ it('a weekly report names the alerts of its week, the earliest first [digests.re
   ]);
 });
 
-it('a new mode gets only later items, a removed mode gets no digest, and a changed time zone moves the next digest [digests.times]', async () => {
+it('an added mode gets only later items, a removed mode gets no digest, and a changed time zone moves the next digest [digests.times]', async () => {
   const scene = await fixture.scene('daily');
   await scene.publish(scene.event('before'));
   await scene.send('daily', 'hourly');
@@ -259,7 +259,7 @@ it('a new mode gets only later items, a removed mode gets no digest, and a chang
   expect((await due()).map(({ mode }: { mode: string }) => mode)).toEqual(['hourly']);
 });
 
-it('if the mode of a channel changes, the next digest of the new mode contains the mentions that were waiting [digests.exactly-once]', async () => {
+it('the next digest of a new mode contains the mentions that were waiting when the mode of the channel changed [digests.exactly-once]', async () => {
   const scene = await fixture.scene('daily');
   await scene.publish(scene.event('before the first change'));
   await scene.send('hourly');

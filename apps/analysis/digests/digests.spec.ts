@@ -146,7 +146,7 @@ describe('the content of a digest', () => {
   });
   const head = { id: 'd' } as unknown as DigestHead;
 
-  it('begins with VIPs and items to reply to; then come buckets and stories, the largest first [digests.order]', () => {
+  it('begins with items of VIPs and items with the label `to_reply`; then come buckets and stories, the largest first [digests.order]', () => {
     const [a, b] = [
       { key: 'a', label: 'A' },
       { key: 'b', label: 'B' },
@@ -179,7 +179,7 @@ describe('the content of a digest', () => {
   });
 });
 
-it('if a channel is removed and added again, the period of its next digest begins when the channel was added', () => {
+it('the period of the next digest begins when the channel was added again, if the channel had been removed', () => {
   const added = Date.UTC(2026, 2, 2, 12);
   const turn: DigestTurn = {
     ...{ keywordId: 'k', channelId: 'c', mode: 'daily', accountId: 'a', timeZone: 'UTC' },

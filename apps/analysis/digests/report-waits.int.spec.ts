@@ -28,7 +28,7 @@ function busyBus(): Bus {
   return { jsm: { streams: { info }, consumers: { info: consumer } } } as unknown as Bus;
 }
 
-it('a weekly report waits at most an hour for the mentions of its week to be in ClickHouse [digests.report]', async () => {
+it('a weekly report waits until the mentions of its week are in ClickHouse, but at most an hour [digests.report]', async () => {
   const scene = await fixture.scene('weekly_report');
   await scene.publish(scene.event('one'));
   await until('the item is stored', async () => {

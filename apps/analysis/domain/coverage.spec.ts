@@ -25,7 +25,7 @@ describe('the period that a check covers', () => {
     return covered && [(covered.from - START) / 60_000, (covered.to - START) / 60_000];
   };
 
-  it('is the window of the check, begins at the oldest item after a gap, and is empty if the check failed [alerts.blind]', () => {
+  it('is the window of the check; with a gap, it begins at the oldest item; after a failure, it is empty [alerts.blind]', () => {
     expect(period({})).toEqual([0, 60]);
     expect(period({ gap: true })).toEqual([30, 60]);
     expect(period({ failure: { kind: 'timeout' } })).toBeUndefined();

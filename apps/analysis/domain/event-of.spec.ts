@@ -156,7 +156,7 @@ describe('the reason why an item is dropped after its reading', () => {
     expect(dropped([], undefined, 'en', 0)).toBeUndefined();
   });
 
-  it('is the language of the item if its relevance is too low as well', () => {
+  it('is the language, and not the relevance, if neither fits the keyword', () => {
     expect(dropped(['en'], 50, 'de', 10)).toBe('language');
   });
 });

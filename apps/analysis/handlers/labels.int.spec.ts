@@ -46,7 +46,7 @@ it('a correction that LABELS no longer contains can be taken back; the labels st
   ).toEqual([{ labels: ['starred'], corrected_sentiment: '' }]);
 });
 
-it('a command that repeats a decision that LABELS no longer contains stores nothing', async () => {
+it('a repeated command stores nothing, even if LABELS no longer contains its decision', async () => {
   const { change, subject } = await mentionWithOldDecision();
   await change({ sentiment: 'negative', labels: { labels: ['starred'] } });
   expect(await fixture.store.read('LABELS', subject)).toHaveLength(0);

@@ -34,7 +34,7 @@ const stored = (event: Event) =>
 const countOf = async (watchId: string) =>
   (await store.read('EVENTS', subjectOf('EVENTS', accountId, watchId))).length;
 
-it('events of a message that is delivered again are published only if EVENTS does not contain them', async () => {
+it('a message that is delivered again publishes only the events that EVENTS does not contain', async () => {
   const watchId = newId();
   const earlier = eventOf(watchId, isoOf(Date.now() - 30_000));
   const [known, missing] = [eventOf(watchId), eventOf(watchId)];
@@ -44,7 +44,7 @@ it('events of a message that is delivered again are published only if EVENTS doe
   expect(await countOf(watchId)).toBe(3);
 });
 
-it('events of a message that is handled alone after its batch has failed are published only if EVENTS does not contain them', async () => {
+it('a message that is handled alone after a failure of its batch publishes only the events that EVENTS does not contain', async () => {
   const watchId = newId();
   const event = eventOf(watchId);
   await stored(event);
@@ -54,7 +54,7 @@ it('events of a message that is handled alone after its batch has failed are pub
   expect(await countOf(watchId)).toBe(1);
 });
 
-it('events of a message that is delivered for the first time are published without a read', async () => {
+it('a message that is delivered for the first time publishes its events without a read of EVENTS', async () => {
   const reads = jest.spyOn(store, 'readSince');
   const watchId = newId();
   expect(await publishEvents(store, [{ event: eventOf(watchId), message: messageOf(false) }])).toBe(1);

@@ -42,7 +42,7 @@ describe('without a language model', () => {
       expect((await affordable(fixture.database, items(accountId, ...ids(5, 6)), spending)).size).toBe(2);
   });
 
-  it('spending is reserved only if an account has few credits, but unreserved spending counts too [readings.credits]', async () => {
+  it('credits are reserved only if few are left, and earlier spending without a reservation reduces what is left [readings.credits]', async () => {
     const { accountId } = await fixture.scene({}, 10_002);
     const spending = spendingOfReplica();
     const reserved = async () => (await balanceOf(fixture.database, accountId))?.reserved;

@@ -64,7 +64,7 @@ describe('the shared lane of the language model', () => {
       await expect(lane.run(inMs(300), () => Promise.resolve())).rejects.toMatchObject({ kind: 'no_turn' });
   });
 
-  it('sends no request from any replica for the time that the server asked one replica to wait', async () => {
+  it('sends no request from any replica until the wait that the server asked of one replica is over', async () => {
     const [first, second] = await replicas();
     await failing(first, 60_000);
     await expect(second.run(inMs(30_000), () => Promise.resolve())).rejects.toMatchObject({

@@ -29,7 +29,7 @@ function failingModel(): Llm {
   return new Llm({ ...options, ...budget }, http, createLogger('spec', 'silent'));
 }
 
-it('keeps the valid answers of a response if the second request, which asks again for the invalid answer, fails', async () => {
+it('the valid answers of a response are kept if the second request, which asks again for the invalid answer, fails', async () => {
   const questions = ['one', 'two', 'three'].map((text): OpenQuestion => {
     const draft = create(EventSchema, { matched: { item: { text } } });
     const asked = create(ReadingAskedSchema, { analysis: true, draft });
