@@ -206,7 +206,7 @@ describe('repeated commands', () => {
     ]);
   });
 
-  it('create no second secret: the second creation of a key is refused, and the second rotation returns the secret of the first rotation', async () => {
+  it('create no second secret: a second creation of a key is refused, and a second rotation returns the secret of the first rotation', async () => {
     const commands = new CommandClient(billing.bus);
     const accountId = await billing.open();
     const key = create(CreateKeySchema, { commandId: newId(), accountId, name: 'k', scope: 'read' });

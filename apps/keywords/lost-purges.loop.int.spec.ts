@@ -31,7 +31,7 @@ async function lostPurge(accountId: string, keywordId: string, requestedAt = Dat
   };
 }
 
-it('a start requests a purge again once, if an older copy of Postgres was restored after it', async () => {
+it('a start requests a purge again, but only once, if an older copy of Postgres was restored after the purge', async () => {
   const accountId = await keywords.open('free');
   const { requests, isGone } = await lostPurge(accountId, await keywords.keyword(accountId));
   await loopUnderTest().pass();

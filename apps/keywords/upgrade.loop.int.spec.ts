@@ -74,7 +74,7 @@ it('a watch that has not run yet gets the present price of its first scan', asyn
   ).toEqual([{ first_scan_credits: 1 }]);
 });
 
-it('watches that a replica of an older release creates after the start get the present price, and prices of a newer release stay', async () => {
+it('watches that an older release creates after the start get the present price, and prices of a newer release do not change', async () => {
   const { database, decisions, admission } = keywords;
   const accountId = await keywords.open('free');
   const plans = new PlanEnforcement(decisions, admission);

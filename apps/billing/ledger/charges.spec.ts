@@ -89,7 +89,7 @@ it('an event has one charge for each reading or agent step that costs credits', 
   );
 });
 
-it('a lookup has one charge, without a watch, and a lookup from before charging began is free', () => {
+it('a lookup has one charge, without a watch; a lookup from the time before charges is free', () => {
   const lookup = create(LookupSchema, {
     lookupId: 'lookup',
     accountId: 'account',

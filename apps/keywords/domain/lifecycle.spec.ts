@@ -87,7 +87,7 @@ describe.each([
     ]);
   });
 
-  it('is not paused twice for one reason, and not resumed for a reason that does not apply', () => {
+  it('ignores a second pause for the same reason, and a resume for a reason that does not apply', () => {
     const once = run(createSubject(), pause('plan')).state;
     expect(run(once, pause('plan')).events).toEqual([]);
     expect(run(createSubject(), resume('user', 'plan')).events).toEqual([]);

@@ -55,7 +55,7 @@ it('the estimate and the create apply exactly the same size limit', async () => 
 describe('a create', () => {
   const acme = { globalCriteria: { query: 'acme' } };
 
-  it('stores a keyword whose schedule ends in the year 10000 of UTC', async () => {
+  it('stores a keyword whose schedule ends in the year 10000 in UTC', async () => {
     const accountId = await keywords.open('unlimited');
     const schedule = { startsAt: '', endsAt: '9999-12-31T23:59:59', timezone: 'America/New_York' };
     const id = await keywords.keyword(accountId, { ...acme, schedule });

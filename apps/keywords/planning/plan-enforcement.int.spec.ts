@@ -79,7 +79,7 @@ it('a keyword that is created during an enforcement is paused if it exceeds the 
   expect(await pauses()).toEqual([[], [], ['plan']]);
 });
 
-it('a keyword that is paused for the plan leaves its search slots to younger watches', async () => {
+it('a keyword that is paused because of the plan leaves its search slots to younger watches', async () => {
   const { accountId, pauses } = await threeKeywords();
   const ids: string[] = [];
   for (const query of ['acme', 'globex', 'initech', 'hooli', 'umbrella'])
