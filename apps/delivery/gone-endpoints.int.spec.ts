@@ -45,7 +45,7 @@ const fill = (eventId: string) =>
 const makeDue = (eventId: string) =>
   delivery.database.query('UPDATE pending_deliveries SET due_at = now() WHERE event_id = $1', [eventId]);
 
-it('an endpoint that answers 410 is disabled immediately, gets at most one request for each waiting delivery, and does not delay other endpoints', async () => {
+it('an endpoint that answers 410 is disabled immediately, gets at most one request per waiting delivery, and delays no other endpoint', async () => {
   const service = await delivery.start();
   receiver.answers.set('/gone', { status: 500 });
   const gone = await delivery.watch(`${receiver.url}/gone`);
@@ -78,7 +78,7 @@ it('an endpoint that answers 410 is disabled immediately, gets at most one reque
   expect(await countOf(deadlocks)).toBe(0);
 });
 
-it('all deliveries that wait for an endpoint that answers 410 are given up, at most 1,000 at a time', async () => {
+it('the deliveries to an endpoint that answers 410 are all given up, at most 1,000 at a time', async () => {
   const service = await delivery.start();
   receiver.answers.set('/many', { status: 500 });
   const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/many`));
@@ -99,7 +99,7 @@ it('all deliveries that wait for an endpoint that answers 410 are given up, at m
   expect(Math.max(...parts)).toBe(1000);
 });
 
-it('a resend is sent if its endpoint is enabled again while other deliveries to it are given up', async () => {
+it('a resend is sent if its endpoint is enabled again while other deliveries to this endpoint are given up', async () => {
   const { database, accountId } = delivery;
   const service = await delivery.start();
   receiver.answers.set('/back', { status: 500 });

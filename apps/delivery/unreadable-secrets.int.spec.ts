@@ -81,7 +81,7 @@ it('a delivery is retried even if the secrets of another account and of a channe
   await service.stop();
 });
 
-it('new events are sent once each, although events of the same batch need a secret that cannot be decrypted', async () => {
+it('new events are sent once each, although other events of the same batch need a secret that cannot be decrypted', async () => {
   const [other, own] = [
     await watchOf(await openUnreadable(), '/other-new'),
     await delivery.watch(`${receiver.url}/new`),

@@ -30,7 +30,7 @@ const interrupted = (pending: boolean): AttemptResult => ({
   message: 'closed',
 });
 
-it('attempts that a shutdown interrupts are not recorded; an attempt without a row for its retry causes an error', async () => {
+it('attempts that a shutdown interrupts are not recorded; such an attempt causes an error if it has no row for a retry', async () => {
   // There are no stores, so every write fails.
   const recorder = new AttemptRecorder({} as Database, {} as EventStore, {} as ChannelFaults, log);
   recorder.close();

@@ -116,7 +116,7 @@ describe('the queues of endpoints', () => {
     expect((await patient)?.statusCode).toBe(200);
   });
 
-  it('report deliveries as late if each has a request that has run for 50 ms, or waits for such a request', () => {
+  it('report deliveries as late only if each has a request, or waits for a request, that has run for 50 ms', () => {
     const [first, second, third] = many(3) as [Delivery, Delivery, Delivery];
     for (const delivery of [first, second, third]) queues.submit(delivery, () => undefined);
     jest.advanceTimersByTime(49);
@@ -137,7 +137,7 @@ describe('the queues of endpoints', () => {
     expect(queues.areLate([waiting])).toBe(false);
   });
 
-  it('are removed from memory when they have no request, but the queue of an endpoint that hung stays until it responds', () => {
+  it('are removed from memory when they have no request, but the queue of an endpoint that hung stays until the endpoint responds', () => {
     jest.useFakeTimers(fakeOnly('Date', 'setInterval', 'clearInterval'));
     queues = new EndpointQueues(receiver.send, 2, 101);
     const inMemory = () => [...queues['queues'].keys()];
@@ -163,7 +163,7 @@ describe('the queues of endpoints', () => {
     expect(inMemory()).toEqual([]);
   });
 
-  it('are removed from memory after 15 minutes without a request if their endpoint hung', () => {
+  it('are removed from memory after 15 minutes without a request, even if their endpoint hung', () => {
     jest.useFakeTimers(fakeOnly('Date', 'setInterval', 'clearInterval'));
     queues = new EndpointQueues(receiver.send, 2, 101);
     const inMemory = () => [...queues['queues'].keys()];

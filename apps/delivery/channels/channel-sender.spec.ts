@@ -83,7 +83,7 @@ it('the sender does not attempt mails while the mail server is busy, and deliver
   expect(mail.sent.length).toBe(60);
 });
 
-it('ChannelPace remembers a pause for at most 10 s; later, the table of endpoints contains the pause', () => {
+it('ChannelPace remembers a pause for at most 10 s, because later the table of endpoints contains the pause', () => {
   const pace = new ChannelPace();
   pace.pause('channel:a', 'slack', 3_600_000, 0);
   expect([pace.isPaused('channel:a', 9_999), pace.full(9_999)]).toEqual([true, ['channel:a']]);

@@ -47,7 +47,7 @@ describe('the wait that a chat service states', () => {
   });
 
   it.each([slackResult, teamsResult, discordResult, telegramResult])(
-    'is read from the header of a 429, a 503 or a success, and is 30 s after a 429 without the header',
+    'is read from the header of a 429, a 503 or a success, or is 30 s after a 429 without the header',
     (read) => {
       const header = { 'retry-after': '3' };
       expect([429, 503, 200, 500].map((status) => wait(read, status, '{}', header))).toEqual([

@@ -29,7 +29,7 @@ describe('the channels that get an event immediately', () => {
     expect(of({ push: false, notifyChannelIds: ['later'] })).toEqual(['later']);
   });
 
-  it('get an event of the keyword itself only if the keyword, a rule or an alert asks for the event', () => {
+  it('get an event about the keyword itself only if the keyword, a rule or an alert asks for the event', () => {
     expect([of({ type: 'keyword.paused' }), of({ type: 'keyword.paused' }, ['keyword.paused'])]).toEqual([
       [],
       ['now'],

@@ -118,7 +118,7 @@ describe('the messages that wait for a channel', () => {
     expect(claimed.map(({ eventId }) => eventId)).toEqual([due.eventId]);
   });
 
-  it('are retried for 48 hours after delivery gets their events, even if the events are older', async () => {
+  it('are retried for 48 hours after the delivery service gets their events, even if the events are older', async () => {
     const now = Date.now();
     await replica().handle([messageOf(1, now - 49 * 3_600_000)]);
     const [claimed] = await claimPending(delivery.database, { byMail: false, perEndpoint: 1, max: 1 });

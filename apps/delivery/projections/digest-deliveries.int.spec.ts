@@ -10,7 +10,7 @@ let spec: SpecDatabase;
 beforeAll(async () => (spec = await openSpecDatabase()));
 afterAll(() => spec?.drop());
 
-it('a digest older than two days is sent after a stop of delivery, but not after a loss of Postgres', async () => {
+it('a digest older than two days is sent after a stop of the delivery service, but not after a loss of Postgres', async () => {
   const [accountId, keywordId, channelId] = [newId(), newId(), newId()];
   await spec.database.query(
     `INSERT INTO channels (channel_id, account_id, kind, name, state, config, addresses, created_at, updated_at)

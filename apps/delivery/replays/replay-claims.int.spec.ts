@@ -29,7 +29,7 @@ async function replayDueIn(time: string): Promise<void> {
   );
 }
 
-it('a replay whose next turn is an hour ahead continues, because the clock was set back', async () => {
+it('a replay continues immediately if its next turn is an hour ahead, because then the clock was set back', async () => {
   const { database } = delivery;
   await replayDueIn('1 hour');
   const [claimed] = await claimReplays(database, 8, []);
@@ -44,7 +44,7 @@ it('a replay whose next turn is an hour ahead continues, because the clock was s
 it.each([
   ['', 8],
   [', also if the claim has ended while Postgres could not answer', -8],
-])('a replay is not claimed again while a turn takes longer than its claim%s', async (_, leftSeconds) => {
+])('no replica claims a replay again while a turn takes longer than its claim%s', async (_, leftSeconds) => {
   const { database } = delivery;
   await replayDueIn('-1 minute');
   // The turn waits until the end of the test, as it does while a store cannot answer.

@@ -32,18 +32,18 @@ function send(unreadable: string) {
 
 beforeEach(() => record.mockClear());
 
-it('if NATS cannot answer in the middle of a turn, the attempts of the turn are recorded', async () => {
+it('the attempts of a turn are recorded if NATS cannot answer in the middle of the turn', async () => {
   expect(await send('third')).toEqual({ id: 'second', at: '1' });
   const [[results]] = record.mock.calls as [[{ delivery: Delivery }[]]];
   expect(results.map(({ delivery }) => delivery.eventId)).toEqual(['first', 'second']);
 });
 
-it('if NATS cannot answer before the first attempt of a turn, the turn fails', async () => {
+it('a turn fails if NATS cannot answer before the first attempt of the turn', async () => {
   await expect(send('first')).rejects.toThrow(Outage);
   expect(record).not.toHaveBeenCalled();
 });
 
-it('a turn does not last longer if the clock is set back in the middle of it', async () => {
+it('a turn does not last longer if the clock is set back in the middle of the turn', async () => {
   const now = Date.now.bind(Date);
   const clock = jest.spyOn(Date, 'now');
   queues.attempt.mockImplementationOnce((delivery) => {
