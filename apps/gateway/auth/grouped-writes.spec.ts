@@ -47,7 +47,7 @@ describe('grouped writes', () => {
     expect(resolved).toEqual([1, 2]);
   });
 
-  it('do not wait for a write that hangs', async () => {
+  it('wait at most 2 s for a write that hangs', async () => {
     jest.useFakeTimers(fakeOnly('setTimeout', 'clearTimeout'));
     const { writes, begun } = heldWrites();
     for (const value of [1, 2]) void writes.add(value);
@@ -60,7 +60,7 @@ describe('grouped writes', () => {
     expect(begun).toEqual([[1], [2]]);
   });
 
-  it('wait if two writes hang already, so that other requests keep their connections', async () => {
+  it('wait for the present write if two earlier writes hang, so that other requests keep their connections', async () => {
     jest.useFakeTimers(fakeOnly('setTimeout', 'clearTimeout'));
     const { writes, begun, end } = heldWrites();
     for (const value of [1, 2, 3, 4]) {

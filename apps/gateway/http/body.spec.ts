@@ -96,7 +96,7 @@ describe('reading a body', () => {
     ]);
   });
 
-  it('names a missing key in the spelling of the other keys; if these show no spelling, in that of the endpoint', () => {
+  it('names a missing key in the spelling of the other keys, or of the endpoint if the other keys show no spelling', () => {
     const missing = (raw: unknown, spelling?: Spelling) => refusalOf(raw, spelling).details?.[0]?.path;
     expect(missing({ size_bytes: 1 })).toBe('note_text');
     expect(missing({ sizeBytes: 1 }, 'snake')).toBe('noteText');

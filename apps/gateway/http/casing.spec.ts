@@ -33,7 +33,7 @@ describe('toCamelCase', () => {
     ]);
   });
 
-  it('returns the sender’s spelling of each key; of a key with both spellings, the one in snake_case', () => {
+  it('returns the sender’s spelling of each key, or the snake_case spelling of a key that was sent in both spellings', () => {
     const body = {
       webhook_url: '',
       name: '',

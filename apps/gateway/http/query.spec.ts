@@ -32,7 +32,7 @@ describe('the query reader', () => {
   it.each([
     ['the end', '2026-02-02T00:00:00Z', '2026-02-01T23:00:00.000Z'],
     ['the end, if the end is before 1970', '1969-12-31T00:00:00Z', '1969-12-31T00:00:00.000Z'],
-  ])('begins a window without a start at most the default length before %s', (_, until, since) => {
+  ])('lets a window without a start begin at most the default length before %s', (_, until, since) => {
     expect(new QueryReader({ until }).window('since', 'until', 3_600_000).from.toISOString()).toBe(since);
   });
 

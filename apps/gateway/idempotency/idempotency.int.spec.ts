@@ -122,7 +122,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(second.headers['content-type']).toBe(first.headers['content-type']);
   });
 
-  it('runs only once for a hundred concurrent requests at two gateways; the others get 409 or the same answer [requests.key-running]', async () => {
+  it('runs only once for a hundred concurrent requests at two gateways; the other requests get 409 or the same answer [requests.key-running]', async () => {
     let release = () => {};
     const released = new Promise<void>((resolve) => (release = resolve));
     handle = async () => {

@@ -35,7 +35,7 @@ async function attemptsAfter(error: Refusal): Promise<number | undefined> {
   return kept?.attempts;
 }
 
-describe('a mail about an account whose text cannot be written', () => {
+describe('a mail about an account, while the text of the mail cannot be written,', () => {
   it('is given up after five attempts if a command is refused', async () => {
     expect(await attemptsAfter(Refusal.conflict('no'))).toBeUndefined();
   });
@@ -45,7 +45,7 @@ describe('a mail about an account whose text cannot be written', () => {
   });
 });
 
-it('a mail about an account is attempted for longer than the five minutes of usual greylisting', async () => {
+it('a mail about an account is attempted for more than five minutes, the usual time of greylisting', async () => {
   await database.query('DELETE FROM account_mails');
   const writer = { write: () => Promise.resolve({}) } as unknown as AccountMailWriter;
   const greylisted = { accepted: false, statusCode: 451, isRecipientRefused: false, message: '451 4.7.1' };
@@ -68,7 +68,7 @@ it('a mail about an account is attempted for longer than the five minutes of usu
   expect(waited).toBeGreaterThan(300);
 });
 
-it('a mail about an account whose address the mail server refuses is given up, and the log has the reason', async () => {
+it('a mail about an account is given up if the mail server refuses its recipient, and the log has the reason', async () => {
   await database.query('DELETE FROM account_mails');
   const lines: unknown[] = [];
   const log = { warn: (...line: unknown[]) => lines.push(line) } as unknown as Logger;

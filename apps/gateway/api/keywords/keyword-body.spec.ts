@@ -291,7 +291,7 @@ describe('the validation of a keyword’s create body', () => {
       undefined,
       'sources[0].searches[0].overrides.filters.feed_urls',
     ],
-  ])('reports a fault that a source finds in its criteria with the path of %s', (_, global, own, path) => {
+  ])('reports a fault that a source finds in its criteria, with the path of %s', (_, global, own, path) => {
     const body = {
       ...minimalKeyword(),
       globalCriteria: { market: 'm', query: 'q', ...(global && { filters: { feed_urls: global } }) },
@@ -313,8 +313,11 @@ describe('the validation of a keyword’s create body', () => {
     ['globalCriteria.priceMin', 'a', 'globalCriteria.priceMin', 'must be a number'],
     ['name', null, 'name', 'must be a string, and cannot be null'],
     ['rules[1].id', '0190A0B0-0000-7000-8000-00000000000a', 'rules[1].id', 'is used twice'],
-  ])('reports the fault of %s with the value %j, with its path and a message', (path, value, at, message) => {
-    const body = withValue(fullKeyword(), 'rules[0].id', '0190a0b0-0000-7000-8000-00000000000a');
-    expect(faultsOfKeyword(withValue(body, path, value))).toContainEqual({ path: at, message });
-  });
+  ])(
+    'refuses the key %s with the value %j, and reports the path of the fault and a message',
+    (path, value, at, message) => {
+      const body = withValue(fullKeyword(), 'rules[0].id', '0190a0b0-0000-7000-8000-00000000000a');
+      expect(faultsOfKeyword(withValue(body, path, value))).toContainEqual({ path: at, message });
+    },
+  );
 });

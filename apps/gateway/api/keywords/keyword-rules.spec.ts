@@ -255,7 +255,7 @@ describe('the checks of a keyword’s rules and agent step', () => {
   );
 });
 
-it('the end of a schedule is compared with its start, which is read in the schedule’s own zone [keywords.timezone]', () => {
+it('a schedule must end after its start, which is read in the schedule’s own zone [keywords.timezone]', () => {
   const faults = (startsAt: string, endsAt: string) =>
     faultsOfKeyword(withValue(fullKeyword(), 'schedule', { startsAt, endsAt, timezone: 'Asia/Tokyo' }));
   // Noon in Tokyo is 03:00 UTC.
