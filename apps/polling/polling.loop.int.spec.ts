@@ -136,7 +136,7 @@ describe('the loop of polling', () => {
     await loop.stop();
   });
 
-  it('does not count the searches of a source that was turned off as late', async () => {
+  it('does not count searches as late if their source was turned off', async () => {
     await stores.due(await stores.watch());
     const { http } = hangingClient();
     const loop = loopOn(http, ['rss']);

@@ -62,7 +62,7 @@ it('a watch whose source asked to wait two hours is not due earlier', async () =
   expect(await dueWatches()).toEqual([watchId]);
 });
 
-it('a watch is not due again if its check is recorded while another replica brings it forward', async () => {
+it('a watch is not due again if its check is recorded while another replica corrects the due time of the watch', async () => {
   await watchDueIn('far', 60);
   let corrected: Promise<void> | undefined;
   await stores.database.transaction(async (tx) => {

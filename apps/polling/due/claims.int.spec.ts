@@ -210,7 +210,7 @@ describe('a claim', () => {
     expect([left(), kinds, upstream.requests.length]).toEqual([[0], ['rate_limited'], 1]);
   });
 
-  it('ends before the next holder of the lane claims if its own holder died', async () => {
+  it('ends, if its holder has died, before the next holder of the lane claims searches', async () => {
     const id = await stores.watch();
     await stores.due(id);
     await claimDue(stores.database, LANE, 10);

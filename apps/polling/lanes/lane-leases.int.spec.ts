@@ -67,7 +67,7 @@ describe('the leases of lanes', () => {
     }
   });
 
-  it('move to another replica only after their replica has not renewed them for the length of a lease', async () => {
+  it('move to another replica only if their replica has not renewed them for the length of a lease', async () => {
     const silent = await replica(1000);
     const began = Date.now();
     expect((await silent.renew(SOURCES)).held.length).toBe(4);

@@ -121,7 +121,7 @@ describe('the work on a lane', () => {
     jest.restoreAllMocks();
   });
 
-  it('loses no item for a watch whose interval is longer than that of another watch of the search', async () => {
+  it('loses no item for a watch if another watch of the search has a shorter interval', async () => {
     const often = await scene.stores.watch({ intervalSeconds: 60 });
     const seldom = await scene.stores.watch({ intervalSeconds: 3600 });
     await tick(often, seldom);

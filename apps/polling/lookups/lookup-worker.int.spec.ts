@@ -218,7 +218,7 @@ describe('a direct lookup', () => {
   it.each([
     ['sent again while it runs', 0],
     ['sent before and still runs', 1],
-  ])('does not release its reservation when it fails if the same lookup was %s', async (_, failing) => {
+  ])('keeps its reservation after a failure if the same lookup was %s', async (_, failing) => {
     const commandId = newId();
     const gates: ((answer: LookupAnswer | Promise<never>) => void)[] = [];
     scene.lookup = () => new Promise((resolve) => gates.push(resolve));

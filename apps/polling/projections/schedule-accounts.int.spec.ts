@@ -32,7 +32,7 @@ it('an account keeps its number, and two accounts never have the same number', a
   expect(new Set(await numbersOf([a, b])).size).toBe(2);
 });
 
-it('a known account uses up no number', async () => {
+it('a known account that is added again uses up no number', async () => {
   const [a, b] = [newId(), newId()];
   await add([a]);
   for (let n = 0; n < 3; n += 1) await add([a]);
@@ -41,7 +41,7 @@ it('a known account uses up no number', async () => {
   expect(second).toBe(Number(first) + 1);
 });
 
-it('two concurrent transactions that add the same account give it one number', async () => {
+it('two concurrent transactions that add the same account give the account one number', async () => {
   const id = newId();
   const first = database.createQueryRunner();
   await first.startTransaction();

@@ -63,7 +63,7 @@ describe.each<[string, (interval: number, isPaused: boolean) => Event, (watch: o
   // A lone watch is its own subject.
   const watchIdOf = (id: string) => (created({})?.case === 'watchCreated' ? id : WATCH_ID);
 
-  it('stays if the interval is shorter for a time during a pause, and comes sooner if the watch runs with it', async () => {
+  it('stays if the interval becomes shorter only during a pause, and comes sooner if the watch runs with the shorter interval', async () => {
     await apply(created({ ...watchOf(LONG), watchId: watchIdOf(subjectId) }));
     await stores.database.query(
       `UPDATE watch_schedule SET due_second = second_of(now() + interval '20 hours') WHERE watch_id = $1`,

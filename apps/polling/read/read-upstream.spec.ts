@@ -162,7 +162,7 @@ describe('a feed that shows nothing new for some time', () => {
     expect(minutesOf((await scene.read(100, 'b')).get('b'))).toEqual([59]);
   });
 
-  it('is read back to the last item shown also after the lane has moved, and by separate reads of a search', async () => {
+  it('is read back to the last item that it showed, even after the lane has moved, also by a separate search', async () => {
     const scene = await stalled();
     scene.move();
     expect(minutesOf((await scene.read(60, 'a')).get('a'))).toEqual([59, 35, 12, 9]);
@@ -171,7 +171,7 @@ describe('a feed that shows nothing new for some time', () => {
     expect(minutesOf((await scene.read(90, 'b')).get('b'))).toEqual([59, 35, 12, 9]);
   });
 
-  it('is read back to the last item shown also after it counted as frozen', async () => {
+  it('is read back to the last item that it showed, even after it counted as frozen', async () => {
     const scene = new Scene({ hasFeed: true, quietSeconds: 1_200 });
     scene.show(9);
     for (const minute of [10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30]) await scene.read(minute, 'a');
@@ -182,7 +182,7 @@ describe('a feed that shows nothing new for some time', () => {
     expect(minutesOf((await scene.read(52, 'a')).get('a'))).toEqual([50, 25, 13, 9]);
   });
 
-  it('counts as working when it shows old items that it hid before', async () => {
+  it('no longer counts as frozen when it shows old items that it hid before', async () => {
     const scene = new Scene({ hasFeed: true, quietSeconds: 1_200 });
     scene.show(9);
     for (let minute = 10; minute <= 32; minute += 2) await scene.read(minute, 'a');
@@ -238,7 +238,7 @@ describe('a read with a wrong clock', () => {
     expect(windowOf((await scene.read(20, 'a')).get('a'))).toEqual([65, 80]);
   });
 
-  it('uses the feed as with a right clock, although our clock is hours fast', async () => {
+  it('uses the feed as if our clock were right, although our clock is hours fast', async () => {
     const scene = new Scene({ hasFeed: true });
     const seconds: number[] = [];
     scene.upstream.pagesFor = (windowSeconds) => (seconds.push(windowSeconds), Infinity);

@@ -66,7 +66,7 @@ describe('the check of one watch', () => {
   });
 
   it.each([120_000, -120_000])(
-    'compares dates by the platform’s own clock, which is ahead by %i ms',
+    'compares dates by the clock of the upstream, which is ahead by %i ms',
     (ahead) => {
       const baselineAt = NOW - HOUR;
       const found = [

@@ -8,7 +8,7 @@ export function laneBudgetTasks(scene: LaneScene): void {
   const { tick, settled } = scene;
 
   describe('the work on a lane', () => {
-    it('reads for other accounts while all servers of one account are slow, and reads those servers in the end', async () => {
+    it('reads for other accounts while all servers of one account are slow, and reads the slow servers in the end', async () => {
       await scene.worker.stop();
       let answer = () => {};
       scene.upstream.slowServers = new Promise((resolve) => (answer = resolve));
