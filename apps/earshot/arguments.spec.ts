@@ -38,7 +38,7 @@ it.each([
   expect(() => instant(text)).toThrow('It must be ISO 8601');
 });
 
-it('the command line prints the message of any other failure', () => {
+it('the command line prints the message of a failure that names no faulty option', () => {
   expect(failureText(Refusal.notFound('account'))).toBe('account not found');
   expect(failureText(new Error('no'))).toBe('no');
 });

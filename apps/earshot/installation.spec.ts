@@ -21,7 +21,7 @@ it.each([
   ['192.168.1.5', 'http://192.168.1.5:8080'],
   ['::1', 'http://[::1]:8080'],
   ['earshot.local', 'http://earshot.local:8080'],
-])('with HOST=%s, the address of the installation is %s', (host, address) => {
+])('the address of an installation with HOST=%s is %s', (host, address) => {
   expect(addressOf(host, 8080)).toBe(address);
 });
 
@@ -29,6 +29,6 @@ it.each([
   ['http://192.168.1.5:8080', 'http://192.168.1.5:8080'],
   ['http://[::1]:8080', 'http://[::1]:8080'],
   ['http://[fe80::1%eth0]:8080', 'http://127.0.0.1:8080'],
-])('without PUBLIC_URL, links of an installation at %s begin with %s', (address, url) => {
+])('the links of an installation at %s without PUBLIC_URL begin with %s', (address, url) => {
   expect(publicUrlOf(address, 8080)).toBe(url);
 });

@@ -12,7 +12,7 @@ async function takenPort(): Promise<{ port: number; free(): Promise<unknown> }> 
   return { port, free: () => new Promise((resolve) => other.close(resolve)) };
 }
 
-it('if the default port is in use, a free port replaces it, and a line reports the new port', async () => {
+it('a free port replaces the default port if the default port is in use, and a line reports the new port', async () => {
   const { port, free } = await takenPort();
   expect(await choosePort(port, '127.0.0.1', false, say)).not.toBe(port);
   expect(printed).toEqual([expect.stringContaining(`Port ${port} is in use; using `)]);
@@ -20,7 +20,7 @@ it('if the default port is in use, a free port replaces it, and a line reports t
   expect(await choosePort(port, '127.0.0.1', false, say)).toBe(port);
 });
 
-it('a configured PORT that is in use is an error that names PORT', async () => {
+it('a configured PORT that is in use causes an error, which names PORT', async () => {
   const { port, free } = await takenPort();
   const chosen = choosePort(port, '127.0.0.1', true, say);
   await expect(chosen).rejects.toThrow(SettingsError);

@@ -58,7 +58,7 @@ it.each([
   ['fails with an internal error', refusal(500, 'internal error'), 'internal error'],
   ['finds no running service', notRunning, 'the billing service is not running'],
 ])(
-  'if the repetition %s, the error says that the command can still take effect',
+  'the error says that the command can still take effect if the repetition %s',
   async (_, second, reason) => {
     const { bus, requests } = answering(outage, second);
     await expect(sendCommand(bus, COMMANDS.grantCredits, grant)).rejects.toMatchObject({

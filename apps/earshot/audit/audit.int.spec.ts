@@ -17,7 +17,7 @@ afterAll(() => billing?.stop());
 const audited = async (accountId: string) =>
   audit(await readAccount(billing.bus, billing.database, accountId));
 
-it('the audit agrees with an account that has checks, a lookup, a grant and a change of plan, and finds changed and deleted rows', async () => {
+it('the audit agrees with an account with checks, a lookup, a grant and a plan change, and finds changed or deleted rows', async () => {
   const { bus, store, database } = billing;
   const accountId = await billing.open('solo');
   const other = await billing.open();
@@ -98,7 +98,7 @@ it('the audit reports nothing for an unknown account', async () => {
   expect(await audited(newId())).toMatchObject({ agrees: true, movements: 0, days: [] });
 });
 
-it('the audit fails as an outage if the server that delivers the facts does not have the last fact', async () => {
+it('the audit fails as an outage if the server that delivers the facts does not have the last fact yet', async () => {
   const { bus, database } = billing;
   const accountId = await billing.open('solo');
   await billing.check(accountId);

@@ -60,7 +60,7 @@ describe('the audit of a correct account', () => {
     );
   });
 
-  it('names one movement and one difference in the singular', () => {
+  it('writes “1 movement” and “1 difference” in the singular', () => {
     const report = audit(healthy([]));
     const faulty = { ...report, agrees: false, faults: ['the balance is wrong'] };
     expect(auditText(report)).toContain('\n1 movement, 0 of them charges; ');
@@ -117,7 +117,7 @@ describe('the audit of a faulty account', () => {
     ]);
   });
 
-  it('finds a charge without a fact, unless the fact is too old or was purged, or the charge was stored during the audit', () => {
+  it('finds a charge without a fact, unless the fact is too old or purged, or the charge was stored during the audit', () => {
     const input = { ...healthy(), facts: healthy().facts.slice(1) };
     const fault = `check ${cause(1).reference} on reddit at 2026-03-01T01:00:00.000Z was charged 2, but there is no such fact`;
     expect(faultsOf(input)).toEqual([fault]);
@@ -261,7 +261,7 @@ describe('the audit of a faulty account', () => {
     ]);
   });
 
-  it('allows the check that was due by the previous interval when the interval changes', () => {
+  it('allows one check by the previous interval and one by the new interval when the interval changes', () => {
     const changedAt = Date.parse('2026-03-01T03:30:00.000Z');
     const quotes = [
       { ...quote, to: changedAt },
@@ -277,7 +277,7 @@ describe('the audit of a faulty account', () => {
     expect(faultsOf(charged(8))).not.toEqual([]);
   });
 
-  it('allows a late check and one tick on a day on which a watch ran for less than its interval', () => {
+  it('allows a late check and one at a tick on a day on which a watch ran for less than its interval', () => {
     const at = (time: string) => Date.parse(`2026-03-0${time}:00:00.000Z`);
     const daily = { ...quote, intervalSeconds: 86_400 };
     const quotes = [

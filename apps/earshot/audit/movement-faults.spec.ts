@@ -119,7 +119,7 @@ describe('the audit of a ledger whose stream and tables agree', () => {
       /took \d+ for a cost of \d+: the balance did not cover the rest$/,
     ) as string;
 
-    it('finds no fault in checks that were reserved before a change to a smaller plan, and notes what they did not pay', () => {
+    it('finds no fault in checks that were reserved before a change to a smaller plan, and notes their unpaid credits', () => {
       const steps = [solo, check(1, 2_999, 10), [at(20), smaller] as Step, check(2, 2, 21), check(3, 5, 22)];
       expect(audited(steps)).toEqual({ faults: [], notes: [note(2, 6)], balance: 0 });
     });
@@ -130,7 +130,7 @@ describe('the audit of a ledger whose stream and tables agree', () => {
       expect(audited(steps)).toEqual({ faults: [], notes: [note(1, 2)], balance: 0 });
     });
 
-    it('finds a check that began after the change, and charges that exceed what the change took away', () => {
+    it('finds a check that began after the change of plan, and charges that exceed the credits that the change took away', () => {
       expect(audited([solo, check(1, 3_000, 10), [at(20), smaller], check(2, 2, 81)]).faults).toEqual([
         fault,
       ]);

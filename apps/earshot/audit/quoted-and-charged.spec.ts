@@ -117,7 +117,7 @@ function faultsOf(
 }
 
 describe('the maximum that an audit allows for the checks of a watch', () => {
-  it('allows every month of pauses and changes of the interval that the scheduler can make', () => {
+  it('includes every check that the scheduler can make in a month of pauses and changes of the interval', () => {
     fc.assert(
       fc.property(months, (month) => {
         const { quotes, checks } = simulated(month);
@@ -141,7 +141,7 @@ describe('the maximum that an audit allows for the checks of a watch', () => {
     ).not.toEqual([]);
   });
 
-  it('does not include the checks of each day for a daily watch that is paused for three days each week', () => {
+  it('includes the checks of a daily watch that is paused for three days each week, but not a check on every day', () => {
     const day = 86_400_000;
     const quotes = [0, 7, 14, 21].map((n) => ({
       ...quote,
@@ -165,17 +165,17 @@ describe('the maximum that an audit allows for the checks of a watch', () => {
     const month = { intervalSeconds: 3_600, otherSeconds: [undefined], origin: 1_234, duration: 1_000 };
     const { quotes, checks } = simulated({ ...month, actions: nights });
 
-    it('finds each check charged twice, on each day and over the whole time', () => {
+    it('is exceeded on each day and over the whole time if each check is charged twice', () => {
       expect(faultsOf(quotes, checks)).toEqual([]);
       expect(faultsOf(quotes, [...checks, ...checks])).toHaveLength(29);
     });
 
-    it('finds checks that cost twice the quoted price', () => {
+    it('is exceeded if the checks cost twice the quoted price', () => {
       const halves = quotes.map((one) => ({ ...one, creditsPerCheck: one.creditsPerCheck / 2 }));
       expect(faultsOf(halves, checks)).toHaveLength(29);
     });
 
-    it('finds a check that is charged an hour after the end of the watch, on a later day', () => {
+    it('is exceeded by a check that is charged some days after the end of the watch', () => {
       const ended = quotes.slice(0, 3);
       const untilEnd = checks.filter((at) => at < (ended.at(-1)?.to ?? 0));
       expect(faultsOf(ended, untilEnd)).toEqual([]);

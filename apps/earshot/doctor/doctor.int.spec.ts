@@ -39,7 +39,7 @@ describe('doctor', () => {
     expect(await faults()).toEqual([]);
   });
 
-  it('leaves out only the checks that need a store to which there is no connection', async () => {
+  it('leaves out a check only if the check needs a store without a connection', async () => {
     const checksWithout = async (missing: object) =>
       (await checkInstallation({ bus, database, clickhouse, env, ...missing }, 100)).map(
         ({ check }) => check,

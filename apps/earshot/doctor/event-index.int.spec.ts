@@ -97,7 +97,7 @@ it('a rebuild of the index removes wrong sequences from the rows of events that 
   expect(await compared()).toMatchObject({ missingInIndex: [], missingInStream: [], differing: [] });
 });
 
-it('a rebuild of the index removes the sequence of a lost event that was found again, and got the same sequence', async () => {
+it('a rebuild of the index removes both sequences of a lost event that was found again with the same sequence', async () => {
   const eventId = newId();
   const seq = await publish({ eventId, accountId, watchId });
   await index(eventId, seq, new Date(Date.now() - 60_000));

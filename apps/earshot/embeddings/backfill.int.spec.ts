@@ -99,7 +99,7 @@ it('the backfill embeds mentions without a vector, continues after an interrupti
   expect(again.texts.length).toBe(3);
 });
 
-it('a backfill is refused if the newest vector is of another model, because it would delete all vectors', async () => {
+it('a backfill is refused if the newest vector is of another model, because the backfill would delete all vectors', async () => {
   await refuseOtherModel(clickhouse, 'a');
   await expect(refuseOtherModel(clickhouse, 'b')).rejects.toThrow(
     /newest vector is of the model a, but this command would use b.*--model-changed/,

@@ -60,7 +60,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
       }
     });
 
-    it('without a sign-in, statuses have the recorded keys, which do not include reactions of the reader', async () => {
+    it('statuses without a sign-in have the recorded keys, which do not include reactions of the reader', async () => {
       const answer = await ask<Status[]>('/api/v1/timelines/tag/acme', {});
       const known = [...statuses('timelines-tag-1'), ...statuses('timelines-tag-2')];
       const since = ['quotes_count', 'quote_approval', 'tagged_collections'];
