@@ -69,7 +69,7 @@ describe('reserving credits', () => {
     ]);
   });
 
-  it('keeps one reservation for a fact: a second call sets the amount, and can only extend the reservation', async () => {
+  it('keeps one reservation for a fact: a second call changes the amount and extends the reservation', async () => {
     const one = reservation(6, { lifetimeSeconds: 1 });
     await reserve(database, [one]);
     expect((await reserve(database, [{ ...one, credits: 10, lifetimeSeconds: 600 }])).shortages.size).toBe(0);

@@ -83,7 +83,7 @@ describe('a start of Postgres on an existing cluster', () => {
   },
 );
 
-it('a start makes a data directory private again that a restore has made readable for all users, and reports this', async () => {
+it('a start makes a data directory private again if a restore has made it readable for all users, and reports this', async () => {
   const warn = jest.fn();
   const startBoth = () => startEmbedded({ dataDir, clickhouseUrl: 'http://c', log: { ...log, warn } });
   await (await startBoth()).stop();

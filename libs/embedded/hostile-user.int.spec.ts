@@ -122,7 +122,7 @@ describe('another user of the machine', () => {
   });
 
   (isRoot ? it : it.skip)(
-    'finds no store that runs as root if it can read the checkout; otherwise a log line says that ClickHouse runs as root',
+    'finds no store that runs as root if this user can read the checkout; otherwise, the log says that ClickHouse runs as root',
     () => {
       const isOpen = spawnSync('setpriv', [...NOBODY, 'test', '-r', import.meta.filename]).status === 0;
       const roots = storeProcesses().filter(

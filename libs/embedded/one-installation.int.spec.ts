@@ -132,7 +132,7 @@ describe('one data directory', () => {
   });
 
   it.each(['-original', '/original'])(
-    'can be copied while Earshot uses it, and the copy can be used beside it, even if the original is DATA_DIR%s',
+    'can be copied while Earshot uses it, and the copy can be used meanwhile, even if the original is DATA_DIR%s',
     async (suffix) => {
       const onlyNats = { databaseUrl: 'postgres://127.0.0.1:1', clickhouseUrl: 'http://127.0.0.1:1', log };
       const startNats = async (directory: string) => {

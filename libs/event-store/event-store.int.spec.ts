@@ -149,7 +149,7 @@ describe('the event store', () => {
     expect(await texts(one)).toEqual(['a']);
   });
 
-  it('stores nothing, without an error, if an append without a condition repeats a message id', async () => {
+  it('stores nothing and reports no error if an append without a condition repeats a message id', async () => {
     const [one, id] = [subject(), newId()];
     await store.publish(one, bytes('a'), id);
     await store.publish(one, bytes('b'), id);

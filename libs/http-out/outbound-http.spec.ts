@@ -103,7 +103,7 @@ describe('a client that reads the body of an answer', () => {
     await until('the connection is closed', () => stopped.length === 1);
   });
 
-  it('truncates a longer answer if the caller asks for this', async () => {
+  it('truncates an answer above the maximum size if the caller asks for this', async () => {
     const server = await allowedServer((_, response) => {
       response.write('0123456789');
       response.write('0123456789');
@@ -112,7 +112,7 @@ describe('a client that reads the body of an answer', () => {
     expect([answer.status, text(answer.bytes)]).toEqual([200, '012345678901234']);
   });
 
-  it('refuses a longer answer by default, and accepts an answer of exactly the maximum size', async () => {
+  it('refuses an answer above the maximum size by default, and accepts an answer of exactly this size', async () => {
     const server = await allowedServer((_, response) => response.end('0123456789'));
     expect((await guardedClient().request(get(server.origin, { maxBytes: 10 }))).bytes.length).toBe(10);
     expect(await faultOf(guardedClient().request(get(server.origin, { maxBytes: 9 })))).toBe(

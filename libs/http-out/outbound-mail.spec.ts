@@ -217,7 +217,7 @@ describe('a mail that fails', () => {
     );
   });
 
-  it('names TLS as the reason if a server that is not on loopback does not offer STARTTLS', async () => {
+  it('names TLS as the reason if a server outside loopback does not offer STARTTLS', async () => {
     const outcome = await outcomeFrom({ disabledCommands: ['STARTTLS'] }, '', '0.0.0.0');
     expect(outcome?.message).toMatch(
       /^the mail server answered \d+: TLS with the mail server could not be started$/,

@@ -55,7 +55,7 @@ describe('lookups of the operating system', () => {
     expect(await Promise.all(answers)).toEqual([['10.0.0.1'], ['10.0.0.2']]);
   });
 
-  it('run only once for several requests for a name that wait at the same time', async () => {
+  it('run only once for several requests that wait for the same name', async () => {
     const answers = [ask('a.local'), ask('A.local'), ask('b.local'), ask('b.local')];
     await system.end('a.local', ['10.0.0.1']);
     await system.end('b.local', ['10.0.0.2']);

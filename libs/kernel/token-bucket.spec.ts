@@ -11,7 +11,7 @@ const jumps = fc.array(fc.oneof(fc.integer({ min: 0, max: 5000 }), fc.integer({ 
 });
 
 describe('a token bucket whose clock is set back or forward', () => {
-  it('asks for no longer wait than the missing tokens need at its rate', () => {
+  it('asks for a wait that is no longer than the missing tokens need at its rate', () => {
     fc.assert(
       fc.property(rate, burst, jumps, (perMinute, size, between) => {
         const bucket = new TokenBucket(perMinute, size, 0);

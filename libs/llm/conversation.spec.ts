@@ -157,7 +157,7 @@ describe('an answer', () => {
   });
 });
 
-it('the schema of the whole answer has an entry with number and answer for each item', () => {
+it('the schema of the whole answer requires a number and an answer in each entry', () => {
   expect(answerSchema(reading)).toMatchObject({
     properties: { items: { items: { required: ['n', 'answer'], properties: { answer: reading.schema } } } },
   });
@@ -194,14 +194,14 @@ it('limits of texts and numbers are stated in words, because servers in strict m
   });
 });
 
-it('the repair shows the model its answer, the faults and the numbers of the open items, up to fixed sizes', () => {
+it('the request to correct an answer contains the answer, its faults and the numbers of the open items, up to fixed sizes', () => {
   const faults = Array.from({ length: 50 }, (_, n) => `fault ${n}`);
   const [previous, asked] = repair('x'.repeat(1_000_000), faults, [2, 5]);
   expect(String(previous?.content).length).toBe(4_000);
   expect(asked?.content).toContain('- fault 19\nAnswer again, only about n = 2, 5,');
 });
 
-it('the repair contains no half of an emoji, because some servers refuse such a text', () => {
+it('the request to correct an answer contains no half of an emoji, because some servers refuse such a text', () => {
   const [previous] = repair(`${'x'.repeat(3_999)}😀`, [], [1]);
   expect(String(previous?.content).isWellFormed()).toBe(true);
 });

@@ -40,7 +40,7 @@ it('the lane of the model sends as many requests at the same time as its concurr
   expect([max, lane.room]).toEqual([2, 2]);
 });
 
-it('after a burst of requests, the lane of the model refuses a request whose turn would come after its deadline', async () => {
+it('the lane of the model refuses a request whose turn after a burst would come after the deadline', async () => {
   for (let n = 0; n < 10; n += 1) await answer();
   expect(lane.room).toBe(0);
   await expect(lane.run(clock.ms + 500, () => Promise.resolve())).rejects.toMatchObject({ kind: 'no_turn' });
@@ -59,7 +59,7 @@ it('the lane of the model waits as long as the server asks', async () => {
   expect(await answer()).toBe('answer');
 });
 
-it('after five failures in a row, the lane of the model waits before each request, from five seconds up to a minute', async () => {
+it('the lane of the model waits before each request, from five seconds up to a minute, after five failures in a row', async () => {
   for (let n = 0; n < 4; n += 1) await fail('server_error');
   expect([lane.isDown, lane.blockedForMs]).toEqual([false, 0]);
   await fail('network');
@@ -78,7 +78,7 @@ it('after five failures in a row, the lane of the model waits before each reques
   expect([lane.isDown, lane.room]).toEqual([false, 2]);
 });
 
-it('if the server is down, the lane of the model waits as long as the server asks, but at least five seconds', async () => {
+it('the lane of the model waits as long as the server asks, but at least five seconds, if the server is down', async () => {
   for (let n = 0; n < 4; n += 1) await fail('rate_limited', 0);
   expect(lane.blockedForMs).toBe(0);
   await fail('rate_limited', 0);

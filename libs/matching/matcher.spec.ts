@@ -54,7 +54,7 @@ describe('matching a post with all searches', () => {
     expect(new Set(found?.matches.map((place) => place.term)).size).toBe(terms.length);
   });
 
-  it('searches the title of a parent only in mode `platform`', () => {
+  it('searches the title of a parent post only in mode `platform`', () => {
     const modes = ['word', 'contains', 'platform'] as const;
     const matcher = compile(modes.map((mode) => ({ key: mode, mode, query: 'lamp', terms: ['acme'] })));
     const keysOf = (post: Parameters<typeof matcher.match>[0]) => matcher.match(post).map(({ key }) => key);

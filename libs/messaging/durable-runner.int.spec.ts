@@ -80,7 +80,7 @@ describe('a durable consumer', () => {
     expect((await scene.bus.jsm.consumers.info('CHECKS', name)).num_ack_pending).toBe(1);
   });
 
-  it('handles the message of a failed batch a second time, and marks the message', async () => {
+  it('handles a message a second time after its batch has failed, and marks the message', async () => {
     const marks: boolean[] = [];
     const { name, running } = await run(() => [], 10, {
       handle: async (batch) => {
@@ -231,7 +231,7 @@ describe('a durable consumer', () => {
     await running.stop();
   }, 40_000);
 
-  it('does not park a message that fails while the consumer stops, and does not acknowledge it', async () => {
+  it('neither parks nor acknowledges a message that fails while the consumer stops', async () => {
     let calls = 0;
     let fail = () => {};
     const gate = new Promise<void>((resolve) => (fail = resolve));

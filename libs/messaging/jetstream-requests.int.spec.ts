@@ -61,7 +61,7 @@ describe('a request to JetStream', () => {
     expect(calls()).toBe(11);
   });
 
-  it('is not repeated after an error that is not an outage', async () => {
+  it('is sent only once if the error is not an outage', async () => {
     const { ask, calls } = failing(1, new Error('bad request'));
     await expect(untilAnswered(ask)).rejects.toThrow('bad request');
     expect(calls()).toBe(1);

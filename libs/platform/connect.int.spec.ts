@@ -61,7 +61,7 @@ it.each([
   );
 });
 
-it('a start reports that it waits for Postgres, and continues when the transaction that it waits for has ended', async () => {
+it('a start reports that it waits for a transaction of Postgres, and continues when this transaction has ended', async () => {
   const database = await openDatabase(stores.databaseUrl, 'holder');
   const holder = database.createQueryRunner();
   await holder.startTransaction();

@@ -40,7 +40,7 @@ afterAll(() => {
 });
 
 (hasScript ? it : it.skip)(
-  'a closed terminal stops the program in order, although its output then fails',
+  'the program stops in order when its terminal is closed, although the program can no longer write output',
   async () => {
     const terminal = spawn('script', ['--quiet', '--command', OUTER, '/dev/null'], {
       cwd: directory,

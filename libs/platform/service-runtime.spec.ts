@@ -29,7 +29,7 @@ it('a stop has a time limit, and returns the names of interrupted work', async (
   expect(closed).toBe(true);
 });
 
-it('a hanging command does not take the time that the loops have to stop', async () => {
+it('a command that hangs does not use up the time in which the loops must stop', async () => {
   let deliver: (error: null, message: object) => void = () => undefined;
   const subscription = { isClosed: () => true };
   const subscribe = (_: string, { callback }: { callback: typeof deliver }) => {

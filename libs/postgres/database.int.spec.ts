@@ -44,7 +44,7 @@ it('Postgres ends the transaction of a frozen process and releases its locks', a
   await service.destroy();
 });
 
-it('the default limits are a minute for a statement, three for an idle transaction, and one for a lost host', async () => {
+it('the default limits are a minute for a statement, three minutes for an idle transaction, and a minute for a lost host', async () => {
   const service = await openDatabase(stores.databaseUrl, 'service');
   const settings = await service.query<{ name: string; setting: string }[]>(
     `SELECT name, setting FROM pg_settings
@@ -118,7 +118,7 @@ describe('a release whose tables a newer release has changed', () => {
     },
   );
 
-  it('refuses before it runs a migration of its own', async () => {
+  it('runs no migration of its own if it refuses to start', async () => {
     await applied('IncompatibleKeys1999999999999');
     const [last] = await database.query<{ name: string; timestamp: number }[]>(
       'SELECT name, timestamp FROM migrations WHERE timestamp < 1999999999999 ORDER BY id DESC LIMIT 1',

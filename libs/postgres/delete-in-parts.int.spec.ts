@@ -23,12 +23,12 @@ async function left(): Promise<number[]> {
   return rows.map(({ n }) => n);
 }
 
-it('all rows that meet the condition are deleted, and no others', async () => {
+it('only the rows that meet the condition are deleted, and all of these rows', async () => {
   await deleteInParts(database, 'old_rows', 's.n > $1', [2]);
   expect(await left()).toEqual([1, 2]);
 });
 
-it('rows that another transaction has locked are left, and all others are deleted', async () => {
+it('rows that another transaction has locked stay, and all other rows are deleted', async () => {
   await database.transaction(async (tx) => {
     await tx.query('SELECT FROM old_rows WHERE n <= 5 FOR UPDATE');
     await deleteInParts(database, 'old_rows', 's.touched = 0');
@@ -36,7 +36,7 @@ it('rows that another transaction has locked are left, and all others are delete
   expect(await left()).toEqual([1, 2, 3, 4, 5]);
 });
 
-it('a row that changes while a part is read does not end the deletion', async () => {
+it('a deletion continues if a row changes while a part is read', async () => {
   let deleting: Promise<void> | undefined;
   await database.transaction(async (tx) => {
     await tx.query('SELECT pg_advisory_xact_lock(7)');

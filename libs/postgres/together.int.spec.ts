@@ -40,7 +40,7 @@ it('`together` throws the error that made the transaction fail, and stores nothi
   expect(await storedSteps()).toEqual([]);
 });
 
-it('`together` throws the cause even if a later member of the list caused it', async () => {
+it('`together` throws the error of the member that failed first, even if this member is later in the list', async () => {
   const twoSteps = async (tx: Tx) => {
     await insert(tx, 1);
     await insert(tx, 2);
@@ -49,7 +49,7 @@ it('`together` throws the cause even if a later member of the list caused it', a
   await expect(failing).rejects.toMatchObject({ code: '22012' });
 });
 
-it('`together` throws the cause even if the failure kept a frequent statement from being prepared', async () => {
+it('`together` throws the first error even if this error kept a frequent statement from being prepared', async () => {
   const frequent = (tx: Tx) => tx.query('SELECT $1::int AS frequent', [1]);
   await database.transaction(async (tx) => {
     for (let run = 0; run < 30; run += 1) await frequent(tx);

@@ -32,7 +32,7 @@ async function outcomes(batch: JsMsg[], firstAfter?: (seq: number) => number): P
   return (await applyBatch(spec.database, log, batch, asked)).map(({ kind }) => kind);
 }
 
-it('a message whose predecessor the stream does not contain any more is applied after some deliveries', async () => {
+it('a message is applied after some deliveries if the stream no longer contains its predecessor', async () => {
   const stream = [message(7, 3, 5), message(9, 7, 5)];
   const first = (after: number) => stream.map(({ seq }) => seq).find((seq) => seq > after) ?? 0;
   expect(await outcomes([message(7, 3), message(9, 7)], first)).toEqual(['retry', 'retry']);
@@ -41,7 +41,7 @@ it('a message whose predecessor the stream does not contain any more is applied 
   expect(applied).toEqual([7, 9]);
 });
 
-it('a message whose predecessor exists waits for it, however often the message is delivered', async () => {
+it('a message waits for a predecessor that the stream contains, however often the message is delivered', async () => {
   expect(await outcomes([message(7, 3, 50)], () => 3)).toEqual(['retry']);
   expect(await outcomes([message(3, 0)], () => 3)).toEqual(['done']);
   expect(await outcomes([message(7, 3, 51)], () => 7)).toEqual(['done']);

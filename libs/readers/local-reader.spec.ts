@@ -33,7 +33,7 @@ describe('the local reader', () => {
     expect(await reader.read([])).toEqual([]);
   });
 
-  it('reads hostile texts in bounded time, while this thread continues', async () => {
+  it('reads hostile texts in bounded time, and does not block its caller', async () => {
     const size = 64 * 1024;
     const hostile = [
       'a'.repeat(size),

@@ -77,7 +77,7 @@ describe('a step of a trace', () => {
     expect(collector.spans.some(({ name }) => name === 'request')).toBe(false);
   });
 
-  it('of an untrusted caller does not continue the trace of the caller, and is not recorded', async () => {
+  it('does not continue the trace of the caller, and is not recorded, if the caller is not trusted', async () => {
     const arrival = { caller: recorded('a') };
     const running = await arriveWith('stranger', SpanKind.SERVER, arrival, async () => currentTraceparent());
     expect(running).toMatch(/-00$/);

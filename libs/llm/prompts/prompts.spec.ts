@@ -134,7 +134,7 @@ describe('the reading of an agent step', () => {
     );
   });
 
-  it('works with fields that have unusual names', () => {
+  it('accepts and returns fields that have unusual names', () => {
     const names = ['__proto__', 'constructor', 'toString', '', 'n', '$ref', 'a.b'];
     const fields = Object.fromEntries(names.map((name) => [name, { type: 'string' }]));
     const step = agentStepReading('Read.', fields);

@@ -50,7 +50,7 @@ describe('faults of Lemmy:', () => {
     });
   });
 
-  it('if the server of the settings (here lemmy.world) asks Earshot to wait, the lane waits, even if another server of the search answers', async () => {
+  it('the lane waits if the server of the settings (here lemmy.world) asks Earshot to wait, even if another server answers', async () => {
     const busy: FakeAnswer = { status: 400, body: { error: 'rate_limit_error' } };
     const upstream = fakeUpstream(
       'lemmy',
@@ -89,7 +89,7 @@ describe('faults of Lemmy:', () => {
     ]);
   });
 
-  it('if a server fails, its next read also covers the period of the failed read', async () => {
+  it('the next read of a server that failed also covers the period of the failed read', async () => {
     const state = {};
     let isDown = true;
     const hour = (n: number) => new Date(SPEC_NOW.getTime() + n * 3_600_000);

@@ -102,7 +102,7 @@ describe('the request to Lemmy', () => {
     expect(upstream.requests.length).toBe(2);
   });
 
-  it('uses the cached versions of at most 200 servers, each with fewer than 500 languages', async () => {
+  it('caches the versions of at most 200 servers, each with fewer than 500 languages', async () => {
     const session = new Map<string, unknown>();
     const all_languages = Array.from({ length: 2_000 }, (_, id) => ({
       id,

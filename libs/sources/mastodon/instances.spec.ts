@@ -107,7 +107,7 @@ describe('the instances of a search on Mastodon', () => {
     );
   });
 
-  it('have the post rate of their timeline cached, for at most 500 instances', async () => {
+  it('have a post rate that is measured once and then cached, for at most 500 instances', async () => {
     const session = new Map<string, unknown>();
     const connector = withoutToken();
     const since = new Date(SPEC_NOW.getTime() - 600_000);

@@ -197,7 +197,7 @@ describe('the public timeline of an instance', () => {
     expect(paths().slice(before)).not.toContain('public');
   });
 
-  it('is the feed of an installation with a token once a read has shown that it has few posts', async () => {
+  it('is used as the feed of an installation with a token after a read has shown that it has few posts', async () => {
     const connector = withToken();
     expect(connector.feed?.pagesFor(300)).toBe(Infinity);
     await searched(10, connector);
@@ -256,7 +256,7 @@ describe('criteria on Mastodon', () => {
     expect(withToken().checkCriteria(criteriaOf({ query: '💡', sort: 'newest' }))).toEqual([]);
   });
 
-  it('need, even with a token, a word that can be a hashtag if they name other servers', () => {
+  it('need a word that can be a hashtag if they name other servers, even with a token', () => {
     const filters = { instances: ['fosstodon.org'] };
     expect(withToken().checkCriteria(criteriaOf({ query: '💡', filters }))).toEqual([
       {

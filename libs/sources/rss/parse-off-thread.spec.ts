@@ -33,7 +33,7 @@ async function withThreadTimes<T>(stat: () => string, work: () => Promise<T>): P
 }
 
 describe('a feed that is parsed in a separate thread', () => {
-  it('gives the same result as a feed that is parsed on this thread', async () => {
+  it('gives the same result as a feed that is parsed without a separate thread', async () => {
     expect(answerOf(await parse(good))).toEqual(parseFeedAnswer(Buffer.from(good), origin));
   });
 
@@ -56,7 +56,7 @@ describe('a feed that is parsed in a separate thread', () => {
     ]);
   }, 60_000);
 
-  it('fails if it takes too much processor time, but does not block this thread or the next feed', async () => {
+  it('fails if it takes too much processor time, but does not block its caller or the next feed', async () => {
     const slow = rss(`<item${repeated(490_000, (n) => ` a${n}="1"`)}><title>x</title></item>`);
     let ticks = 0;
     const delay = monitorEventLoopDelay({ resolution: 10 });

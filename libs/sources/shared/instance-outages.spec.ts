@@ -98,7 +98,7 @@ describe('a server that failed at earlier reads of a search', () => {
     expect(await read(60, -5)).toEqual([-5, -5]);
   });
 
-  it('keeps its outage although another watch has its first check', async () => {
+  it('is still read from the start of its outage after another watch has had its first check', async () => {
     const { read } = reads();
     await read(60, -5, ['b.example']);
     expect(await read(61, undefined)).toEqual([undefined, undefined]);

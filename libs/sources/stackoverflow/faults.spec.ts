@@ -9,7 +9,7 @@ describe('waits and faults of Stack Exchange:', () => {
     expect(heldOff).toEqual([{ waitMs: 12_000, reason: 'stackoverflow asked to wait 12 s' }]);
   });
 
-  it('a response that says that no requests are left closes the quota until midnight UTC', async () => {
+  it('a response that reports no remaining requests closes the quota until midnight UTC', async () => {
     const answers = () => wrapped([], { quota_remaining: 0 });
     const { heldOff } = await read({ query: 'lamp' }, { answers, more: { match: 'platform' } });
     expect(heldOff).toEqual([

@@ -152,7 +152,7 @@ function describeItems(source: ContractCase, read: Read): void {
     }
   });
 
-  it('a connector that dates items by our clock says so, and no other connector does', async () => {
+  it('`datesByOurClock` of a connector is true if, and only if, the connector dates items by our clock', async () => {
     const { fetched } = await read((request) => source.serve(postsOf(3), request));
     const datesItems = fetched.items.some(({ happenedAt }) => happenedAt !== undefined);
     expect(source.create().datesByOurClock ?? false).toBe(datesItems);

@@ -52,7 +52,7 @@ it('ids from a recording have exactly the recorded digits', async () => {
   expect(items.map(({ itemId }) => itemId).sort()).toEqual(sent.sort());
 });
 
-it('a recorded name that is padded with U+0000 is read without it', async () => {
+it('a recorded name that is padded with U+0000 is read without the padding', async () => {
   const recorded = recordedAnswer('tiktok', 'research-video-query-3.json');
   if (!recorded) return;
   const { items } = await search(recorded);

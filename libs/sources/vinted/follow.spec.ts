@@ -96,7 +96,7 @@ describe('a promoted listing', () => {
     following.site.offers.splice(1, 0, { id, cents: 900, isPromoted: true });
   };
 
-  it('does not show that a scan has reached the known listings', async () => {
+  it('does not count as a known listing at which a scan can end', async () => {
     const following = await followed(...ids(40));
     for (const id of ids(5, 'paid')) promote(following, id);
     await following.scan();

@@ -269,7 +269,7 @@ describe('for any changes of listings between reads', () => {
     });
   });
 
-  it('the history has only listings that were read, and its list has none twice and none that is gone', async () => {
+  it('the history has only listings that were read, and its list contains no listing twice and no listing that is gone', async () => {
     await forAnyWorld((reads) => {
       const seen = new Set<string>();
       for (const { scan, followup } of reads) {

@@ -38,7 +38,7 @@ it('there are lookups of tweets, of accounts, and of the lists of an account', (
   ]);
 });
 
-it('eight lookups of one kind can be sent to X without a wait, apart from the limits of searches', () => {
+it('eight lookups of one kind can be sent to X without a wait, independently of the limits of searches', () => {
   expect(connector.lookupsApart?.burst).toBeGreaterThanOrEqual(8);
 });
 

@@ -61,7 +61,7 @@ describe('the start of a search of X', () => {
     expect(await startOf({ since: undefined })).toEqual({});
   });
 
-  it('is the newest tweet of the last check, and then not a time, because X refuses both together', async () => {
+  it('is the newest tweet of the last check and not a time, because X refuses both together', async () => {
     const id = tweetIdAt(ago(DAY_MS));
     expect(await startOf({ since: ago(3_600_000), state: remembered(id) })).toEqual({ sinceId: id });
   });
