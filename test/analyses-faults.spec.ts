@@ -71,7 +71,7 @@ describe('a fault of the language model in an analysis', () => {
   );
 
   it.each(['invalid_json', 'schema_violation', 'cut_off'] as const)(
-    'is repaired if it occurs once, and otherwise gives local results or an error of the agent (`%s`) [analyses.errors]',
+    'is repaired if it occurs once; if it occurs again, there are local results or an error of the agent (`%s`) [analyses.errors]',
     async (kind) => {
       expect(await run('agent', [kind, 1])).toEqual(ANSWERED);
       expect(await run('agent', [kind, 2])).toEqual({

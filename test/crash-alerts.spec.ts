@@ -180,7 +180,7 @@ it('kill -9 of keywords or delivery at three points loses no data, and creates n
   expect(await unanswered).toBeInstanceOf(Refusal);
 }, 90_000);
 
-it('a digest that was sent but not recorded before a kill -9 of delivery is sent again unchanged, with the same id [digests.exactly-once]', async () => {
+it('a digest is sent again unchanged, with the same id, after a kill -9 of delivery between its sending and its record [digests.exactly-once]', async () => {
   analysis ??= await start('analysis');
   await Promise.all(programs.filter(({ name }) => name === 'delivery').map((one) => one.stop('SIGKILL')));
   const sent = {

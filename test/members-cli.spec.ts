@@ -73,7 +73,7 @@ it('a start without an account prints a sign-up code on standard output, and a l
   expect(printed).toBe('');
 }, 60_000);
 
-it('the command line invites a member to an account that it created, and refuses to remove the last owner or to change their role', async () => {
+it('the command line invites a member to an account that it created, and refuses to remove or demote the last owner', async () => {
   const { accountId } = await cli('accounts', 'create', '--email', 'bob@example.org');
   const invited = await cli(
     'members',

@@ -15,7 +15,7 @@ afterAll(async () => {
   await setup?.stop();
 });
 
-it('a replay whose delivery service was killed is continued by the next one: each event is sent at least once, in order [replays.resumes, replays.order]', async () => {
+it('the next delivery service continues a replay after a kill -9, and sends each event at least once, in order [replays.resumes, replays.order]', async () => {
   const env = programEnv(setup.service.stores);
   const keyword = await setup.keyword(null);
   const events = await setup.events(keyword, EVENTS);

@@ -94,7 +94,7 @@ describe('the tables of Postgres', () => {
     expect(written).toEqual([]);
   });
 
-  it('are protected by a check that finds a statement that writes the table of another folder', () => {
+  it('are protected by a check, which finds a write to the table of another folder', () => {
     expect(writesToForeignTables('apps/gateway/x.ts', 'await sql(`UPDATE keywords SET name = 1`)')).toEqual([
       'apps/gateway/x.ts: UPDATE keywords',
     ]);

@@ -290,7 +290,7 @@ describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
   });
 });
 
-it('while the model fails, six events without an agent step are published as they were read locally, after fewer than 24 requests', async () => {
+it('six events without an agent step are published as read locally, after fewer than 24 requests, while the model fails', async () => {
   stage.addFault('500', 0);
   const down = Array.from({ length: 6 }, () => stage.scene());
   await stage.store.publishAll(down.map((scene) => scene.question('x', { analysis: true })));

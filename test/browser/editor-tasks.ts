@@ -147,7 +147,7 @@ export function editorTasks(member: Member): void {
     expect(await action('Label').isEnabled()).toBe(true);
   }, 90_000);
 
-  it('sees a message at the terms that a keyword with a query needs two terms, and adds a second term', async () => {
+  it('reads that a keyword with a query needs at least two terms, and adds a second term', async () => {
     const { page } = member;
     await member.open('keywords/new?name=Combined&query=lamp&source=hackernews');
     const terms = fieldOf(page, EDITOR_FIELDS['globalCriteria.terms[]'] ?? ['', '']);

@@ -33,7 +33,7 @@ export function feedTasks(firstMember: FirstMember): void {
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
   }, 150_000);
 
-  it('reaches the open mention with the key Enter, and the row of the mention with Escape', async () => {
+  it('moves the focus to the open mention with the key Enter, and back to its row with Escape', async () => {
     const { page } = firstMember;
     await firstMember.openFeed();
     const detail = page.getByRole('region', { name: 'Mention', exact: true });
@@ -169,7 +169,7 @@ export function feedTasks(firstMember: FirstMember): void {
     await detail.getByText('corrected by a person').waitFor();
   }, 150_000);
 
-  it('sees in a feed without mentions which sources do not work, and which keywords are paused', async () => {
+  it('sees which sources do not work and which keywords are paused if the feed has no mentions', async () => {
     const { page } = firstMember;
     const [sources, paused] = ['**/v1/sources', '**/v1/keywords?state=paused'];
     await page.route(sources, async (route) => {

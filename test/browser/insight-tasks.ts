@@ -148,7 +148,7 @@ export function insightTasks(member: Member): void {
     await page.unroute('**/v1/explore/one/items*');
   }, 90_000);
 
-  it('sees in a backtest without fired rules the names of the rules that no longer fire', async () => {
+  it('sees which rules no longer fire for a mention of a backtest, even if no rule fires for any mention', async () => {
     const { page } = member;
     const lumora = (await call(page, 'GET', '/v1/keywords?q=Lumora')).data[0] as Json;
     const [volume, disabled] = [

@@ -68,7 +68,7 @@ export function liveFeedTasks(firstMember: FirstMember): void {
     await page.getByText('Live', { exact: true }).waitFor();
   }, 90_000);
 
-  it('sees without a network that Earshot cannot be reached, and reads the mentions when the network is back', async () => {
+  it('sees that Earshot cannot be reached while there is no network, and reads the mentions when the network is back', async () => {
     const { page } = firstMember;
     await firstMember.openFeed();
     await page.context().setOffline(true);
@@ -81,7 +81,7 @@ export function liveFeedTasks(firstMember: FirstMember): void {
     await page.getByText('came during the outage').waitFor();
   }, 60_000);
 
-  it('reads without a network that a label was not changed, although the code of notifications is not loaded', async () => {
+  it('reads that a label was not changed because there is no network, although the code of notifications is not loaded', async () => {
     const { page } = firstMember;
     const code = '**/assets/notifications-*';
     await firstMember.openFeed();
@@ -99,7 +99,7 @@ export function liveFeedTasks(firstMember: FirstMember): void {
     await page.unroute(code);
   }, 60_000);
 
-  it('reads after 15 seconds without an answer that the label of a mention may have changed', async () => {
+  it('reads that the label of a mention may have changed if no answer comes within 15 seconds', async () => {
     const { page } = await openPage(firstMember.installation.browser);
     await page.context().addCookies(await firstMember.page.context().cookies());
     await page.clock.install();
@@ -122,7 +122,7 @@ export function liveFeedTasks(firstMember: FirstMember): void {
     await page.context().close();
   }, 60_000);
 
-  it('reads that the mentions cannot be shown if the API does not answer three requests', async () => {
+  it('reads that the mentions cannot be shown, after three requests without an answer', async () => {
     const { page } = await openPage(firstMember.installation.browser);
     await page.context().addCookies(await firstMember.page.context().cookies());
     await page.clock.install();

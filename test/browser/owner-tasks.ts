@@ -61,7 +61,7 @@ export function ownerTasks(dashboard: Dashboard): void {
     await page.context().close();
   }, 60_000);
 
-  it('let the owner create a key that works, and invite a member who signs up with the link', async () => {
+  it('let the owner create a key that the API accepts, and invite a member who signs up with the link', async () => {
     const { page } = await dashboard.open('settings/keys');
     await page.getByRole('textbox', { name: 'Name' }).fill('Reports');
     await page.getByLabel('Scope').selectOption('read');

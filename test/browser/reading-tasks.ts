@@ -36,7 +36,7 @@ export function readingTasks(member: Member): void {
     [1, 'The keyword’s mute did not apply.'],
     [2, 'None of the keyword’s 2 mutes applied.'],
   ])(
-    'reads for a mention of a keyword with mutes that no mute applied (number of mutes: %i)',
+    'reads that no mute applied to a mention if the keyword has mutes (number of mutes: %i)',
     async (count, text) => {
       const { page } = member;
       const mutes = Array.from({ length: count }, () => ({ value: 'free', hit: false, detail: '' }));

@@ -143,7 +143,7 @@ export function workTasks(firstMember: FirstMember): void {
     await page.unroute(`**${path}`);
   }, 60_000);
 
-  it('sees before a save which changes of a colleague the save will replace', async () => {
+  it('sees which changes of a colleague a save will replace, before the save', async () => {
     const { page } = firstMember;
     const path = `/v1/keywords/${(await firstMember.keyword()).id}`;
     await firstMember.openEditor();

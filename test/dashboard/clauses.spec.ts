@@ -117,13 +117,13 @@ describe('a clause in the form', () => {
     ]);
   });
 
-  it('requires that the field has a value if “has a value” replaces a comparison with false', () => {
+  it('requires only that the field has a value if “has a value” replaces the comparison with the value false', () => {
     const clause = withComparison({ field: 'vip', op: 'eq', value: false }, 'exists');
     expect(sent(clause)).toEqual({ field: 'vip', op: 'exists' });
     expect(sent(withComparison(clause, 'eq'))).toEqual({ field: 'vip', op: 'eq', value: '' });
   });
 
-  it('makes a list of the typed value for “is one of”, and keeps the list during another choice', () => {
+  it('makes a list of the typed value for “is one of”, and keeps the list while another comparison is chosen', () => {
     const typed = withText(newClause(), 'Doe, Jane');
     expect(valuesOf(withComparison(typed, 'in'))).toEqual(['Doe, Jane']);
     const list: Clause = { field: 'author', op: 'in', value: ['Doe, Jane', 'Smith'] };
@@ -143,7 +143,7 @@ describe('a clause in the form', () => {
     expect([value('ai.rank', '007'), value('ai.urgent', 'true')]).toEqual([7, true]);
   });
 
-  it('accepts the name of every property of JavaScript objects as a field', () => {
+  it('accepts a field that has the name of a property of JavaScript objects', () => {
     for (const field of ['constructor', 'ai.constructor', '__proto__', 'ai.__proto__'])
       expect(comparisonsOf(field, AGENT_FIELDS)).toContain('eq');
   });

@@ -19,7 +19,7 @@ describe('the text of an error for people', () => {
     expect(errorText(new EarshotConnectionError('fetch failed')).message).toContain('try again');
   });
 
-  it('says that a change may have been made when no answer came, or while the first request runs', () => {
+  it('says that a change may have been made if no answer came, or if the first request is still running', () => {
     const unanswered = new EarshotConnectionError('no response', { canHaveHadEffect: true });
     const running = new EarshotError('is still running', { status: 409, code: 'IDEMPOTENCY_IN_PROGRESS' });
     for (const error of [unanswered, running])

@@ -200,7 +200,7 @@ describe('a rule in the form', () => {
       { channelIds: ['a', 'b', 'c', 'd', 'e'] },
     ],
   ])(
-    'offers an action that had %s, and drops what exceeds the limit when the action is chosen',
+    'offers a removed action that had %s, and drops what exceeds the limit when the action is chosen again',
     (_, type, before, after) => {
       const draft = { ...newRule(), ...before };
       expect(isOffered(draft, type)).toBe(true);

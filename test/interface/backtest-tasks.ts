@@ -81,7 +81,7 @@ export function backtestTasks(scene: MentionsScene): void {
       expect(items.flatMap(({ removed }) => removed)).toEqual(['old']);
     });
 
-    it('returns with fired=true only items for which a rule fires or no longer fires [rules.backtest-items]', async () => {
+    it('returns only items for which a rule fires or no longer fires if the request has fired=true [rules.backtest-items]', async () => {
       const items: Json[] = [];
       let [cursor, pages] = ['', 0];
       do {
@@ -114,7 +114,7 @@ export function backtestTasks(scene: MentionsScene): void {
       expect((await start({ since: '2999-01-01' })).body.details).toMatchObject([{ path: 'since' }]);
     });
 
-    it('returns 429 while another backtest of the account runs, which still returns its result [rules.backtest-once]', async () => {
+    it('returns 429 while another backtest of the account runs, and the running backtest still returns its result [rules.backtest-once]', async () => {
       const database = await openDatabase(scene.service.stores.databaseUrl, 'spec', 2);
       // The backtest that begins first waits until the lock is released.
       const both = await database.transaction(async (tx) => {

@@ -9,7 +9,7 @@ export function estimateChangeTasks(
   estimate: (body: unknown, as?: Tenant, path?: string) => Promise<ApiAnswer>,
   rich: ReturnType<typeof keywordBody>,
 ): void {
-  describe('an estimate with a keyword', () => {
+  describe('an estimate for an existing keyword', () => {
     const slow = { refresh_interval_seconds: 86_400 };
     const withSearches = (count: number) =>
       keywordBody({

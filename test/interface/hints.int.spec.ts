@@ -93,7 +93,7 @@ describe('an invalid body', () => {
     ]);
   });
 
-  it('is refused for a PATCH that removes the agent step that a rule uses', async () => {
+  it('is refused if a PATCH removes the agent step and a rule still uses this step', async () => {
     const step = { instruction: 'Read it.', schema: { mood: { type: 'string' } } };
     const made = await ada.api.post(
       '/v1/keywords',

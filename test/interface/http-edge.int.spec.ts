@@ -90,7 +90,7 @@ describe('a slow request', () => {
     expect(await counted()).toBe(before + 1);
   });
 
-  it('gets 503 even if its end cannot be stored, and its repetition gets the outcome', async () => {
+  it('gets 503 even if the audit log cannot be written, and a repetition of the request gets the outcome', async () => {
     const headers = { 'idempotency-key': newId() };
     const post = () => tenant.api.post('/v1/keywords', keywordBody({ name: 'Late' }), headers);
     const isClaimed = async () =>
@@ -117,7 +117,7 @@ describe('a slow request', () => {
     });
   });
 
-  it('is answered, and its connection closed, before its body has arrived if it has no valid key', async () => {
+  it('is answered before its body has arrived, and its connection is closed, if it has no valid key', async () => {
     const { all } = await send(
       `POST /v1/keywords HTTP/1.1\r\nhost: x\r\nx-api-key: ${newApiKey()}\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n{`,
     );

@@ -95,7 +95,7 @@ describe('creating a keyword', () => {
     });
   });
 
-  it('accepts, under POST /v1/queries, a keyword as it was read, with its read-only keys [requests.read-only-keys]', async () => {
+  it('accepts a keyword as it was read, with its read-only keys, under POST /v1/queries [requests.read-only-keys]', async () => {
     const { id } = (await ada.api.post('/v1/keywords', keywordBody(searched))).body;
     const read = (await ada.api.get(`/v1/keywords/${id}`)).body;
     const again = await ada.api.post('/v1/queries', read);

@@ -27,7 +27,7 @@ const call = (name: string, args: object, as: Client | undefined = agent) => cal
 describe('a keyword that an agent creates', () => {
   const keyword = keywordBody({ name: 'By an agent', refresh_interval_seconds: 3600 });
 
-  it('needs a token (ESTIMATE_REQUIRED) of an estimate of the same body and account (ESTIMATE_MISMATCH) [estimate.token-mcp, requests.estimate-required, credits.token-mcp]', async () => {
+  it('is refused without a token (ESTIMATE_REQUIRED), and with a token of another body or account (ESTIMATE_MISMATCH) [estimate.token-mcp, requests.estimate-required, credits.token-mcp]', async () => {
     expect(await call('create_keyword', { keyword })).toMatchObject({
       isError: true,
       code: 'ESTIMATE_REQUIRED',

@@ -26,7 +26,7 @@ afterAll(async () => {
   await setup?.stop();
 });
 
-it('an MCP call that starts an Explore sends the same command if it is repeated after a 5xx with its Idempotency-Key', async () => {
+it('an MCP call that starts an Explore sends the same command when the call is repeated with its Idempotency-Key after a 5xx', async () => {
   const { api } = await setup.service.tenant();
   const client = new ApiClient(setup.service.url, api.apiKey);
   const params = {

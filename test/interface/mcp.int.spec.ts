@@ -123,7 +123,7 @@ describe('the tools that read', () => {
     await expect(call('drop_tables')).rejects.toMatchObject({ code: -32602 });
   });
 
-  it('refuse, free of charge, a search by words and by meaning together, and name the argument', async () => {
+  it('refuse a search by words and by meaning together, free of charge, and name the argument', async () => {
     const spent = async () => (await call('get_credits')).mcp_today.credits_spent;
     const before = await spent();
     const both = { words: 'battery', meaning: 'the battery does not last' };

@@ -72,7 +72,7 @@ export function passwordTasks(scene: SignInScene): void {
       expect((await signIn(browser(), 'pia@example.org', next)).status).toBe(200);
     });
 
-    it('ends all sessions after a reset, whose token works only once, even in simultaneous requests [sessions.reset]', async () => {
+    it('ends all sessions after a reset, whose token is accepted only once, even in simultaneous requests [sessions.reset]', async () => {
       const rob = await joined(scene.owner, 'rob@example.org', 'editor');
       const [token, other] = [await resetToken('ROB@example.org'), await resetToken('rob@example.org')];
       const confirm = (given: string, password: string) =>

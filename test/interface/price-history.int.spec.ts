@@ -87,7 +87,7 @@ describe('the price history of a listing', () => {
     expect(data).toMatchObject([{ currency: 'PLN', n: 1, priceChanges: 1 }]);
   });
 
-  it('is part of market statistics, which accept a period of at most 366 days', async () => {
+  it('has market statistics for a period of at most 366 days', async () => {
     const { api } = await service.tenant();
     const statusOf = async (from: string) =>
       (await api.get(`/v1/vinted/market-stats?from=${from}&to=2026-09-01&criteria_hash=${HASHES[0]}`)).status;

@@ -182,7 +182,7 @@ describe('deleting a keyword', () => {
   });
 
   it.each([false, true])(
-    'removes, with purge=true, the keyword from every store, but nothing of other keywords (retired before: %s) [states.purged, keywords.purge]',
+    'removes the keyword, but nothing of other keywords, from every store if purge=true (retired before: %s) [states.purged, keywords.purge]',
     async (retired) => {
       const { id, watches } = (await tenant.api.post('/v1/keywords', keywordBody())).body;
       const kept = (await tenant.api.post('/v1/keywords', keywordBody())).body;

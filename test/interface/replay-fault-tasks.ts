@@ -172,7 +172,7 @@ export function replayFaultTasks(scene: ReplaysScene): void {
       expect(idsOn('/gap', id)).toEqual(events.filter((_, n) => n !== 2).map((event) => event.id));
     });
 
-    it('is refused while five others run, and sends each event once although several replicas run', async () => {
+    it('is refused while five other replays run, and sends each event once although several replicas run', async () => {
       const keyword = await scene.setup.keyword(null);
       const events = await scene.setup.events(keyword, 20);
       const joined = await startServicesWithoutSources(scene.setup.service.stores);

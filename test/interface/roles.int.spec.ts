@@ -104,7 +104,7 @@ describe('every route of the description', () => {
   );
 
   it.each(['viewer', 'editor', 'owner'])(
-    'is refused to an API key with the role %s if it is refused to this role or needs a session [requests.forbidden]',
+    'is refused to an API key with the role %s if the route is refused to this role or needs a session [requests.forbidden]',
     async (role) => {
       const wrong: string[] = [];
       for (const operation of guarded) {

@@ -30,7 +30,7 @@ describe('mode=semantic', () => {
     expect(answer.body.meta).toEqual({ credits_used: 2 });
   });
 
-  it('finds a mention by a rare word that only it has', async () => {
+  it('finds a mention by a rare word that no other mention has', async () => {
     const [id] = Object.values(
       await publish(tenant, keyword.id, keyword.watchId, {
         model: 'Error code XR2049 on the display again.',
@@ -71,7 +71,7 @@ describe('mode=semantic', () => {
     expect((await ask(tenant, 'one more question')).status).toBe(200);
   });
 
-  it('charges each different `q` once, and scores a mention by the nearest of them [credits.semantic]', async () => {
+  it('charges each different `q` once, and scores a mention by the nearest `q` [credits.semantic]', async () => {
     const answer = await tenant.api.get(
       '/v1/mentions?mode=semantic&q=bread+and+cakes&q=storm+and+water&q=bread+and+cakes',
     );

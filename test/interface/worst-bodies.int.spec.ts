@@ -25,7 +25,7 @@ it.each(Object.entries(WORST_BODIES))(
   },
 );
 
-it('the gateway names a list that is too long and does not read its elements', async () => {
+it('the gateway names a list that is too long, and does not read the elements of this list', async () => {
   const { body } = await tenant.api.post('/v1/keywords', WORST_BODIES['half a million numbers as sources']);
   expect(body).toEqual({
     error: 'sources: has more than 1000 elements, the maximum of a list',
@@ -56,7 +56,7 @@ it('the limit of 50 faults applies even to the refusal of an estimate', async ()
   expect(body.refusal.message).toMatch(/\(1 of \d{4} faults; details has the first 50\)$/);
 });
 
-it('the Idempotency-Key of a body that was refused for a list that is too long can be used again', async () => {
+it('an Idempotency-Key can be used again if the body was refused for a list that is too long', async () => {
   const post = async (body: string) => {
     const answer = await request(`${service.url}/v1/keywords/estimate`, {
       method: 'POST',
