@@ -4,11 +4,11 @@ import type { SourceId } from '#contracts';
 export interface SimulatedSearch {
   market?: string;
   filters?: Record<string, unknown>;
-  /** The community in which a post must be published, so that the search reads it. */
+  /** The search finds only posts of this community. */
   community?: string;
 }
 
-/** Returns the search with which tests use the source. `url`: the simulator's address. */
+/** Returns the settings of the search that tests use for the source. `url`: the simulator's address. */
 export function searchOf(source: SourceId, url: string): SimulatedSearch {
   switch (source) {
     case 'rss':

@@ -1,6 +1,6 @@
 /**
- * Names of projections and durable consumers that programs other than their owner use, to wait until a consumer has
- * processed a message or to rebuild a projection. A name that only its owner uses is a literal in the owner's code.
+ * Names of projections and durable consumers. Other programs use these names to wait until a consumer has processed a
+ * message, or to rebuild a projection. A name that only its owner uses is not here: it is a literal in the owner's code.
  */
 
 /** Fills `accounts`, `api_keys`, `members` and `invitations` from ACCOUNTS, in Postgres. */

@@ -16,7 +16,7 @@ export function keywordWarningTasks(service: () => InterfaceUnderTest, ada: () =
         webhook_events: ['keyword.paused'],
       });
 
-    it('name a source that the operator has turned off, on each read of the keyword, with the reason', async () => {
+    it('are returned with each read of a keyword for a source that the operator has turned off, with the reason', async () => {
       const { body: made } = await ada().api.post(
         '/v1/keywords',
         keywordBody({
@@ -50,22 +50,22 @@ export function keywordWarningTasks(service: () => InterfaceUnderTest, ada: () =
         { path: 'webhook_events', message: 'without a webhookUrl, these events are not sent' },
         {
           path: 'global_criteria.filters.subreddit',
-          message: 'hackernews does not read this filter; it has no filters',
+          message: 'hackernews has no filters, so this filter has no effect',
         },
         {
           path: 'global_criteria.filters.feed_urls',
-          message: 'hackernews does not read this filter; it has no filters',
+          message: 'hackernews has no filters, so this filter has no effect',
         },
       ];
       const estimate = await ada().api.post('/v1/keywords/estimate', sent);
       expect(estimate.body.warnings).toEqual(wanted);
       const made = await ada().api.post('/v1/keywords', sent);
       expect([made.status, made.body.warnings]).toEqual([201, wanted]);
-      // PATCH accepts the response of the create as its body, with the warnings.
+      // The whole response of the create, also with `warnings`, is a valid body for PATCH.
       expect((await ada().api.patch(`/v1/queries/${made.body.id}`, made.body)).status).toBe(200);
     });
 
-    it('name a field of the agent step whose `maxLength` is above the maximum', async () => {
+    it('name a field in the schema of the agent step if its `maxLength` is above the maximum', async () => {
       const sent = {
         ...keywordBody({ global_criteria: { market: 'global', query: newId() } }),
         ai_step: {

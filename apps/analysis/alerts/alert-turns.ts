@@ -5,15 +5,16 @@ const CLAIM_SECONDS = 60;
 /** Time until the next turn of a keyword that changed during its evaluation. */
 const NEXT_TURN_SECONDS = 10;
 
-/** A keyword whose alerts must be evaluated. Only one replica at a time has claimed this turn. */
+/** A keyword whose alerts must be evaluated. At most one replica at a time holds the claim on this turn. */
 export interface AlertTurn {
   keywordId: string;
   /**
-   * Start of the earliest bin with a new mention, or with an episode that had to wait, in ms; undefined if only an
-   * episode can have ended.
+   * The evaluation begins at this time, in ms: at the start of the earliest bin (five minutes) that has a new mention, or
+   * an alert that had to wait for the minimum interval. Undefined if there is none: then the turn only checks whether an
+   * episode has ended.
    */
   changedFrom: number | undefined;
-  /** How often new mentions have marked the keyword. A higher number after the evaluation shows a change meanwhile. */
+  /** Grows when new mentions arrive for the keyword. If it is higher after the evaluation, mentions arrived during it. */
   changes: number;
 }
 

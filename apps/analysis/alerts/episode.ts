@@ -23,8 +23,9 @@ export interface EpisodeChange<R extends ReachedEnd> {
   /** The window that begins a new episode; undefined if the rule does not fire. */
   fired: R | undefined;
   /**
-   * The first window of the latest episode that cannot fire yet, because the rule fired less than 60 minutes ago. Earlier
-   * such episodes never fire: they were found late, and would delay the alert about the latest episode by hours.
+   * The first window of an episode that cannot fire yet, because the rule fired less than 60 minutes ago. If several
+   * episodes wait, this is the latest, and the earlier ones never fire. Otherwise each would delay the next alert by 60
+   * minutes, and the latest alert would come hours late.
    */
   waiting: R | undefined;
   /** True if the episode that existed before the evaluation has ended. */
@@ -36,8 +37,9 @@ export interface EpisodeChange<R extends ReachedEnd> {
 /**
  * Decides in one evaluation whether a rule fires, and whether its episode ends. An episode ends when the length of one
  * window has passed since `aboveUntil`. A window that ends at or before `aboveUntil` is ignored, so that late items do
- * not fire a second alert for the same time. A window that ends later, but within the length of one window, continues
- * the episode even if it had ended: its mentions were found late, for example after an outage of the source.
+ * not fire a second alert for the same time. A window that ends less than the length of one window after
+ * `aboveUntil` continues the episode, even if the episode has ended already: the mentions of this window were found late,
+ * for example after an outage of the source.
  * @param reached the windows that reached their thresholds, the earliest first
  * @param now ms
  */

@@ -38,8 +38,11 @@ export class KeywordWarnings {
       // of the keyword reads it.
       const path = pathOfFilter(definition, source, searchId, key);
       if (path.startsWith('globalCriteria') && this.isReadByAnother(definition, key)) return [];
-      const known = read.length > 0 ? `its filters are ${read.join(', ')}` : 'it has no filters';
-      return [{ path, message: `${source} does not read this filter; ${known}` }];
+      const message =
+        read.length > 0
+          ? `${source} does not read this filter; its filters are ${read.join(', ')}`
+          : `${source} has no filters, so this filter has no effect`;
+      return [{ path, message }];
     });
   }
 

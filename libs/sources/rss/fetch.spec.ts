@@ -38,7 +38,7 @@ describe('reading a feed', () => {
     expect(requests[0]?.headers?.['accept']).toContain('application/rss+xml');
   });
 
-  it('marks its requests as `foreign`, so that the lane ignores the waits that servers of feeds ask for', async () => {
+  it('marks its requests as `foreign`, so that `Retry-After` of one feed does not stop the requests to other feeds', async () => {
     const foreign: unknown[] = [];
     const before = (request: UpstreamRequest) => Promise.resolve(void foreign.push(request.foreign));
     const upstream = fakeUpstream('rss', () => ({ body: feed }), {
@@ -66,7 +66,7 @@ describe('reading a feed', () => {
     ]);
   });
 
-  it('requests a moved feed at its new address, but at the old address after the new address has failed', async () => {
+  it('requests a moved feed at its new address, and returns to the old one if the new one fails', async () => {
     const moved = 'https://new.example/feed';
     let alive = true;
     const { check, requests } = checks((request) => {
@@ -83,7 +83,7 @@ describe('reading a feed', () => {
     expect(requests.map(({ url }) => url)).toEqual([FEED_URL, moved, moved, FEED_URL, FEED_URL]);
   });
 
-  it('sends a feed no request for a day after it has answered 410', async () => {
+  it('does not request a feed for a day after the response 410', async () => {
     const { check, requests } = checks(() => ({ status: 410 }));
     const inHours = (hours: number) => ({ now: new Date(SPEC_NOW.getTime() + hours * 3_600_000) });
     await expect(check()).rejects.toMatchObject({ kind: 'gone', statusCode: 410 });
@@ -110,7 +110,7 @@ describe('reading a feed', () => {
     ]);
   });
 
-  it('reports how long a feed has failed, together with the entries that the feed then returns', async () => {
+  it('reports, with the entries of a feed that works again, how long the feed has failed', async () => {
     let down = false;
     const { check, requests } = checks(
       ({ url }) => (url === OTHER_URL && down ? { status: 503 } : { body: feed, headers: { etag: '"1"' } }),
@@ -136,7 +136,7 @@ describe('reading a feed', () => {
     expect([...(again?.values() ?? [])]).toEqual([{ from: at(1).now, until: at(3).now }]);
   });
 
-  it('fails if all feeds fail, with the wait that the server of one feed asks for', async () => {
+  it('fails if all feeds fail, and its error contains the `Retry-After` of the one feed that sent it', async () => {
     const { check } = checks(
       ({ url }) => (url === OTHER_URL ? { status: 429, headers: { 'retry-after': '60' } } : { status: 503 }),
       [FEED_URL, OTHER_URL],
@@ -167,7 +167,7 @@ describe('reading a feed', () => {
     }
     afterEach(() => void jest.useRealTimers());
 
-    it('sends a server no requests until Retry-After has passed, for any feed of any search', async () => {
+    it('requests no feed of a server, in any search, until `Retry-After` has passed', async () => {
       jest.useFakeTimers(fakeOnly('performance'));
       const { search, asked } = searches(({ url }) =>
         url === A ? { status: 429, headers: { 'retry-after': '10' } } : { body: feed },
@@ -186,7 +186,7 @@ describe('reading a feed', () => {
       expect(asked().at(-1)).toBe(B);
     });
 
-    it('returns an unchanged feed from memory to a search that has not read the feed', async () => {
+    it('returns the entries of an unchanged feed (304) from memory to a search that reads the feed for the first time', async () => {
       const { search, requests } = searches((request) =>
         request.headers?.['if-none-match'] === '"1"'
           ? { status: 304 }
@@ -200,7 +200,7 @@ describe('reading a feed', () => {
       expect(third.fetched).toMatchObject({ items: [] });
     });
 
-    it('requests a failing feed less and less often, but not the other feeds of the same server', async () => {
+    it('requests a failing feed less and less often, and the other feeds of the same server as often as before', async () => {
       const { search, asked } = searches(({ url }) => (url === A ? { status: 500 } : { body: feed }));
       for (let seconds = 0; seconds < 60; seconds += 1) await search([A, B], { now: at(seconds) });
       expect(asked().filter((url) => url === A).length).toBe(4);
@@ -231,7 +231,7 @@ describe('reading a feed', () => {
       ['Cache-Control', { 'cache-control': 'public, max-age=300' }, feed],
       ['<ttl>', {}, feed.replace('<channel>', '<channel><ttl>5</ttl>')],
     ])(
-      'requests a feed no more often than %s allows, and reports this, if the search has a longer interval',
+      'reads a feed again only after the wait of %s, with a warning, if the interval of the search is longer than this wait',
       async (_, headers, body) => {
         const { search, requests } = searches(() => ({ body, headers }));
         const since = SPEC_NOW;
@@ -249,7 +249,7 @@ describe('reading a feed', () => {
       },
     );
 
-    it('requests a feed again for a first poll, even if the publisher asks for a longer wait', async () => {
+    it('requests a feed for the first poll of a search, even if another search has read it and the publisher asks to wait', async () => {
       const { search, requests } = searches(() => ({
         body: feed,
         headers: { 'cache-control': 'max-age=300' },
@@ -279,7 +279,7 @@ describe('reading a feed', () => {
     await expect(check()).rejects.toMatchObject({ message: expect.not.stringContaining('s3cret') as string });
   });
 
-  it('reports a gap if a busy feed contains no entry of the last read', async () => {
+  it('reports a gap if each entry of a busy feed is newer than the last read', async () => {
     const posts = Array.from({ length: 12 }, (_, n) => ({
       n,
       at: new Date(SPEC_NOW.getTime() - n * 60_000),

@@ -52,7 +52,7 @@ describe('a feed that is parsed in a separate thread', () => {
     const { items, warnings } = answerOf(await parse(rss(repeated(MAX_ENTRIES + 500, dated))));
     expect([items.length, items[0]?.title]).toEqual([MAX_ENTRIES, String(MAX_ENTRIES + 499)]);
     expect(warnings).toEqual([
-      `rss: 500 of 10500 items left out: Earshot reads one answer only up to 10000 items`,
+      `rss: 500 of 10500 items left out: Earshot reads at most 10000 items of one answer`,
     ]);
   }, 60_000);
 

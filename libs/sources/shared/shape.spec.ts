@@ -20,7 +20,7 @@ describe('the entries of an answer', () => {
     const { items, warnings } = readEntries('hackernews', entries, readId);
     expect(items.length).toBe(MAX_ENTRIES);
     expect(warnings).toEqual([
-      'hackernews: 7 of 10007 items left out: Earshot reads one answer only up to 10000 items',
+      'hackernews: 7 of 10007 items left out: Earshot reads at most 10000 items of one answer',
     ]);
   });
 });

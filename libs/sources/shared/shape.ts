@@ -60,7 +60,7 @@ export function cleanText(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]|\p{Surrogate}/gu, '');
 }
 
-/** Returns the fault of a parsed response with an unexpected structure. */
+/** Returns the error for a response that was parsed but has an unexpected structure. */
 export function unknownShape(source: SourceId, expected: string): UpstreamError {
   return new UpstreamError(
     'unknown_shape',
@@ -70,8 +70,8 @@ export function unknownShape(source: SourceId, expected: string): UpstreamError 
 }
 
 /**
- * The result of one entry of a response. `malformed` and `leftOut` contain the reason. A warning states this reason
- * after the number of entries.
+ * The result of one entry of a response. `malformed`: the entry cannot be read. `leftOut`: it is left out on purpose. Both
+ * contain the reason for a warning, for example `rss: 3 of 20 items left out: <reason>`.
  */
 export type Reading<Read = SourceItem> = { item: Read } | { malformed: string } | { leftOut: string };
 
@@ -105,7 +105,7 @@ export function readEntries<Entry, Read extends { itemId: string }>(
   const notes = new Map<string, number>();
   let malformed = 0;
   const beyond = entries.length - MAX_ENTRIES;
-  if (beyond > 0) notes.set(`left out: Earshot reads one answer only up to ${MAX_ENTRIES} items`, beyond);
+  if (beyond > 0) notes.set(`left out: Earshot reads at most ${MAX_ENTRIES} items of one answer`, beyond);
   for (const entry of entries.slice(0, MAX_ENTRIES)) {
     const reading = attempt(read, entry);
     if ('item' in reading) {
