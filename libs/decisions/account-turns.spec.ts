@@ -3,7 +3,7 @@ import type { Database } from '#postgres';
 import { fakeOnly } from '#testing';
 import { inTurnOfAccount } from './account-turns.js';
 
-const database = {} as Database;
+const database = { transaction: (work: () => Promise<unknown>) => work() } as unknown as Database;
 
 afterEach(() => jest.useRealTimers());
 

@@ -67,8 +67,8 @@ export async function execute<S, E, D extends Decision<E>, R = undefined>(
 ): Promise<S> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     try {
-      return await inTurnOfAccount(database, execution.accountId, () =>
-        database.transaction((tx) => decideAndAppend(tx, store, execution, attempt === 1)),
+      return await inTurnOfAccount(database, execution.accountId, (tx) =>
+        decideAndAppend(tx, store, execution, attempt === 1),
       );
     } catch (error) {
       if (!(error instanceof AppendConflict)) throw error;
