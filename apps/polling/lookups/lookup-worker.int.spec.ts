@@ -7,7 +7,7 @@ import { chargeIdOf, newId } from '#kernel';
 import { subjectOf } from '#messaging';
 import { UpstreamError, type LookupAnswer } from '#sources';
 import { metrics } from '#telemetry';
-import { fundAccount, until } from '#testing';
+import { fakeOnly, fundAccount, until } from '#testing';
 import { LaneBlocked } from '../lanes/request-budget.js';
 import { lookupBudgetTasks } from '../testing/lookup-budget-tasks.js';
 import { LookupScene } from '../testing/lookup-scene.js';
@@ -18,6 +18,7 @@ const { accountId, ask, refusalOf } = scene;
 beforeAll(() => scene.start());
 afterAll(() => scene.stop());
 beforeEach(() => scene.begin());
+afterEach(() => jest.useRealTimers());
 
 const reservedAmounts = async () => Object.values(await scene.stores.reservations());
 
@@ -119,11 +120,26 @@ describe('a direct lookup', () => {
 
   it('is not published and costs nothing if its answer comes after the deadline', async () => {
     const before = (await facts()).length;
-    expect(await refusalOf(ask('tweets', -1))).toMatchObject({
+    const answer = scene.lookup;
+    scene.lookup = async (...args) => {
+      const answered = await answer(...args);
+      jest.useFakeTimers({ ...fakeOnly('Date'), now: Date.now() + 61_000 });
+      return answered;
+    };
+    expect(await refusalOf(ask())).toMatchObject({
       kind: 'unavailable',
       message: 'x took too long to respond; nothing was charged',
     });
+    jest.useRealTimers();
     expect((await facts()).length).toBe(before);
+  });
+
+  it('sends no request to the upstream after the deadline, because its caller has left', async () => {
+    expect(await refusalOf(ask('tweets', -1))).toMatchObject({
+      kind: 'unavailable',
+      message: 'the lookup waited too long; nothing was charged',
+    });
+    expect(scene.upstream.requests).toEqual([]);
   });
 
   it('sends no request and leaves no fact if its turn would come too late', async () => {

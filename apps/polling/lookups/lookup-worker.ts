@@ -98,16 +98,20 @@ export class LookupWorker {
   ): Promise<LookupAnswer> {
     const { source, operation } = question;
     const count = (outcome: string) => metrics.lookups.add(1, { source, operation, outcome });
+    const refuseLate = (message: string) => {
+      if (systemClock.now() <= new Date(question.deadline)) return;
+      count('too_late');
+      throw unavailable(message);
+    };
+    // Requests to the upstream are limited, and can cost money.
+    refuseLate('the lookup waited too long');
     const answer = await ask(lane, client, lookup, question).catch((error: unknown) => {
       count(failureOf(error));
       if (error instanceof UpstreamError) client.failed(error);
       throw refusalOf(error, lane, client);
     });
     client.succeeded();
-    if (systemClock.now() > new Date(question.deadline)) {
-      count('too_late');
-      throw unavailable(`${source} took too long to respond`);
-    }
+    refuseLate(`${source} took too long to respond`);
     return answer;
   }
 
