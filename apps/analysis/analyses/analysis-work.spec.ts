@@ -85,6 +85,21 @@ describe('the analysis `agent`', () => {
   });
 });
 
+it('a small analysis does not wait for all questions to the model of another account', async () => {
+  const asked: string[] = [];
+  const model = modelOf((text) => {
+    asked.push(text);
+    return { part: null };
+  });
+  const work = new AnalysisWork(mentions, model);
+  const agent = (accountId: string, all: AnalysedMention[]) =>
+    work.run(create(RunAnalysisSchema, { operation: 'agent', accountId, ...AGENT }), all);
+  const many = Array.from({ length: 200 }, (_, n) => mention(`many-${n}`));
+  await Promise.all([agent('large', many), agent('small', [mention('one')])]);
+  // The model gets 8 mentions in one question, and two questions at the same time.
+  expect(asked.indexOf('text of one')).toBeLessThan(3 * 8);
+});
+
 describe('the classes of mentions', () => {
   const classes = ['x', 'y'];
 

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import PQueue from 'p-queue';
 import type { RunAnalysis } from '#contracts';
 import { EmbeddingsUnavailable } from '#embeddings';
-import { Refusal, systemClock } from '#kernel';
+import { Refusal, Running, systemClock } from '#kernel';
 import {
   agentStepReading,
   asLlmItem,
@@ -53,6 +53,8 @@ export class AnalysisWork {
    * kept for it.
    */
   private readonly requests: PQueue;
+  /** The requests of each account that wait or run. An account that has many comes after the others. */
+  private readonly ofAccount = new Running();
 
   constructor(
     private readonly mentions: AnalysedMentions,
@@ -84,10 +86,14 @@ export class AnalysisWork {
    * grouped by its text.
    */
   private async group(
-    { instruction }: RunAnalysis,
+    { accountId, instruction }: RunAnalysis,
     mentions: readonly AnalysedMention[],
   ): Promise<AnalysisResult> {
-    const { values } = await this.readIfAvailable(mentions.map(asModelInput), topicReading(instruction));
+    const { values } = await this.readIfAvailable(
+      accountId,
+      mentions.map(asModelInput),
+      topicReading(instruction),
+    );
     const topics = new Map(mentions.map(({ id }, n) => [id, values[n]]));
     const about = mentions.map((mention) => ({ ...mention, own: topics.get(mention.id) ?? mention.own }));
     return this.local(about, (withVectors) => ({
@@ -119,7 +125,7 @@ export class AnalysisWork {
     command: RunAnalysis,
     mentions: readonly AnalysedMention[],
   ): Promise<AnalysisResult> {
-    const { classes, instruction } = command;
+    const { accountId, classes, instruction } = command;
     const vectors = await this.mentions.vectors(classes);
     const hasClassVector = vectors.some((one) => one !== undefined);
     return this.local(mentions, async (withVectors) => {
@@ -127,6 +133,7 @@ export class AnalysisWork {
       // A mention without a vector has an error already, so the model's answer would be lost.
       const asked = mentions.filter(({ id }) => usable.has(id));
       const { values, codes } = await this.readIfAvailable(
+        accountId,
         asked.map(asModelInput),
         classReading(classes, instruction),
       );
@@ -147,7 +154,7 @@ export class AnalysisWork {
   }
 
   private async summarise(
-    { instruction }: RunAnalysis,
+    { accountId, instruction }: RunAnalysis,
     mentions: readonly AnalysedMention[],
   ): Promise<AnalysisResult> {
     const sentences = mentions.flatMap(({ id, own }) =>
@@ -160,7 +167,7 @@ export class AnalysisWork {
     const centre = focus ?? mean((await this.mentions.withVectors(mentions)).map(({ vector }) => vector));
     const points = pointsOf(withText.size, withVectors, centre);
     const items = points.map(({ wordings }) => ({ text: wordings.join('\n') }));
-    const { values: written } = await this.readIfAvailable(items, pointReading(instruction));
+    const { values: written } = await this.readIfAvailable(accountId, items, pointReading(instruction));
     const rewritten = points.map((point, n) => ({ ...point, text: written[n] ?? point.text }));
     const reader = written.some((one) => one !== undefined) ? 'llm' : 'local';
     const summary = rewritten.length > 0 ? summaryOf(rewritten, reader) : NO_SUMMARY;
@@ -171,6 +178,7 @@ export class AnalysisWork {
   private async agent(command: RunAnalysis, mentions: readonly AnalysedMention[]): Promise<AnalysisResult> {
     const fields = JSON.parse(command.schemaJson) as AgentStepFields;
     const { values, codes } = await this.read(
+      command.accountId,
       mentions.map(asModelInput),
       agentStepReading(command.instruction, fields),
     );
@@ -184,13 +192,21 @@ export class AnalysisWork {
   }
 
   /** Asks the model as `read` does. Returns no values and no codes if there is no model, or while the model is down. */
-  private async readIfAvailable<T>(items: readonly LlmItem[], reading: LlmReading<T>): Promise<Answers<T>> {
+  private async readIfAvailable<T>(
+    accountId: string,
+    items: readonly LlmItem[],
+    reading: LlmReading<T>,
+  ): Promise<Answers<T>> {
     if (!this.llm?.lane.isAvailable) return { values: [], codes: [] };
-    return this.read(items, reading);
+    return this.read(accountId, items, reading);
   }
 
   /** Asks the model about each item. @returns a value or an error code for each item */
-  private async read<T>(items: readonly LlmItem[], reading: LlmReading<T>): Promise<Answers<T>> {
+  private async read<T>(
+    accountId: string,
+    items: readonly LlmItem[],
+    reading: LlmReading<T>,
+  ): Promise<Answers<T>> {
     const { llm } = this;
     // This happens only if the settings of the gateway and of this service differ: otherwise the gateway refuses the
     // command.
@@ -201,14 +217,18 @@ export class AnalysisWork {
       parts.push(items.slice(from, from + ITEMS_IN_REQUEST));
     const answers = await Promise.all(
       parts.map(async (part) => {
+        const priority = -this.ofAccount.of(accountId);
+        const end = this.ofAccount.begin(accountId);
         try {
-          const answer = await this.requests.add(() => llm.ask(reading, part, endsAt));
+          const answer = await this.requests.add(() => llm.ask(reading, part, endsAt), { priority });
           const values = answer?.values ?? [];
           return part.map((_, n) => ({ value: values[n], code: 'INVALID_ANSWER' }));
         } catch (error) {
           if (!(error instanceof LlmError)) throw error;
           const code = error.kind === 'deadline' || error.kind === 'timeout' ? 'TIMEOUT' : 'UNAVAILABLE';
           return part.map(() => ({ value: undefined, code }));
+        } finally {
+          end();
         }
       }),
     );
