@@ -11,10 +11,12 @@ import { WorkCharges } from '../search/work-charges.js';
 
 /** The reservation of an analysis lasts this long: longer than an analysis takes. */
 const RESERVATION_SECONDS = 300;
+/** The gateway waits two seconds longer. Nobody gets a later result, so it is not charged. */
+const REPLY_WITHIN_MS = 118_000;
 /** Maximum size of the outputs in a reply, which must fit into one message. */
 const MAX_REPLY_BYTES = 700_000;
 
-/** Analyses mentions for `POST /v1/analyses`. Each analysed mention is charged. */
+/** Analyses mentions for `POST /v1/analyses`. Each analysed mention is charged, unless the result comes too late. */
 @Controller()
 export class AnalysesHandler {
   constructor(
@@ -26,6 +28,7 @@ export class AnalysesHandler {
   @CommandPattern(COMMANDS.runAnalysis)
   async run(command: RunAnalysis) {
     const { commandId, accountId, mentionIds, operation } = command;
+    const begun = performance.now();
     const mentions = await this.mentions.read(accountId, mentionIds);
     const max = creditsPerAnalysedItem() * mentionIds.length;
     const holder = await this.charges.reserve(accountId, commandId, max, RESERVATION_SECONDS);
@@ -35,6 +38,10 @@ export class AnalysesHandler {
         throw Refusal.unavailable(`${error.message}; nothing was charged`);
       throw error;
     });
+    if (performance.now() - begun > REPLY_WITHIN_MS) {
+      await this.charges.release(commandId, holder);
+      throw Refusal.unavailable('the analysis took too long; nothing was charged');
+    }
     const fitting = withinReply(result);
     const done = mentionIds.length - fitting.errors.length;
     const costCredits = creditsPerAnalysedItem() * done;
