@@ -17,6 +17,13 @@ export type EdgeSettings = Settings<
   | 'HTTP_REQUEST_TIMEOUT_MS'
 >;
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** How long the response of a route can take, in ms, if this is longer than the limit of other routes. */
+    answerWithinMs?: number;
+  }
+}
+
 const MAX_BODY_BYTES = 1024 * 1024;
 /** Refused connections are reported once in this time, with their number. */
 const REPORT_EVERY_MS = 10_000;
@@ -31,10 +38,14 @@ export function edgeOptions(settings: EdgeSettings): FastifyHttpOptions<Server> 
     requestTimeout: HTTP_REQUEST_TIMEOUT_MS,
     // Closes a connection that has no traffic for this time during a request, for example if the client stopped reading
     // the response. Between requests, Fastify's own limit of 72 s applies.
-    connectionTimeout: 2 * HTTP_REQUEST_TIMEOUT_MS,
+    connectionTimeout: idleMs(settings),
     // Node checks for slow requests only at this interval; its default is 30 s.
     http: { headersTimeout, connectionsCheckingInterval: Math.min(1000, headersTimeout) },
   };
+}
+
+function idleMs({ HTTP_REQUEST_TIMEOUT_MS }: EdgeSettings): number {
+  return 2 * HTTP_REQUEST_TIMEOUT_MS;
 }
 
 /**
@@ -46,6 +57,9 @@ export function guardEdge(fastify: FastifyInstance, settings: EdgeSettings, log:
   limitConnections(fastify.server, settings.MAX_CONNECTIONS, log);
   const refusalOf = operationsGuard(settings);
   fastify.addHook('onRequest', (request, reply, done) => {
+    const { answerWithinMs = 0 } = request.routeOptions.config;
+    // Node applies the usual limit again to the next request of the connection.
+    if (answerWithinMs > idleMs(settings)) reply.raw.setTimeout(answerWithinMs);
     // Without this listener, Node closes the connection without a response. `reply` stays as it is, because its handler
     // and hooks can still run: they change the status, and their own work waits for the same store.
     reply.raw.once('timeout', (socket: Socket) => {

@@ -1,12 +1,17 @@
 import { connect, type Socket } from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { create } from '@bufbuild/protobuf';
 import { request } from 'undici';
 import { readSettings } from '#config';
+import { RanAnalysisSchema } from '#contracts';
 import { newId } from '#kernel';
+import { COMMANDS, connectBus } from '#messaging';
 import { openDatabase, type Database } from '#postgres';
 import { newApiKey } from '#secrets';
+import { createLogger } from '#telemetry';
 import { until } from '#testing';
+import { NatsStrategy } from '#transport';
 import { keywordBody, startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
 
 const TOKEN = 'a-token-of-the-operator';
@@ -88,6 +93,30 @@ describe('a slow request', () => {
     });
     expect((await tenant.api.get('/v1/keywords')).status).toBe(200);
     expect(await counted()).toBe(before + 1);
+  });
+
+  it('gets its response even if an analysis takes longer than other requests can', async () => {
+    const log = createLogger('spec', 'silent');
+    const bus = await connectBus(service.stores.natsUrl, 'spec', log);
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const begun = new Promise<void>((resolve) =>
+      new NatsStrategy(bus, log).serve(COMMANDS.runAnalysis, async () => {
+        resolve();
+        await ended;
+        return create(RanAnalysisSchema, { bodyJson: '{"labels":[],"errors":[]}' });
+      }),
+    );
+    const body = { operation: 'classify', mention_ids: [newId()], classes: ['a', 'b'] };
+    const analysis = tenant.api.post('/v1/analyses', body);
+    await begun;
+    await database.transaction(async (tx) => {
+      await tx.query('LOCK TABLE keywords IN ACCESS EXCLUSIVE MODE');
+      expect((await tenant.api.get('/v1/keywords')).status).toBe(503);
+    });
+    end();
+    expect((await analysis).status).toBe(200);
+    await bus.close();
   });
 
   it('gets 503 even if the audit log cannot be written, and a repetition of the request gets the outcome', async () => {

@@ -9,6 +9,7 @@ import { From } from '../auth/caller.js';
 import { commandIdOf } from '../http/command-id.js';
 import type { ErrorAnswer } from '../http/error.filter.js';
 import { setHiddenFailure } from '../http/hidden-failure.js';
+import { LongAnswer } from '../http/long-answer.js';
 import { mcpServer } from './mcp-server.js';
 import { McpRoutes } from './mcp-routes.js';
 import { McpSpending } from './mcp-spending.js';
@@ -33,7 +34,9 @@ export class McpController {
     @Inject(LOG) private readonly log: Logger,
   ) {}
 
+  /** The tool `backtest_rules` takes as long as a backtest. */
   @Post()
+  @LongAnswer()
   async receive(
     @From() caller: Caller,
     @Body() body: unknown,

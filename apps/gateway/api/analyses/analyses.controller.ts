@@ -8,10 +8,8 @@ import { From } from '../../auth/caller.js';
 import { HAS_MODEL } from '../../config.js';
 import { readBody } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
+import { LONG_ANSWER_MS, LongAnswer } from '../../http/long-answer.js';
 import { AnalysisBodyDto, analysisFaults } from './analysis-body.dto.js';
-
-/** Longer than the 100 s that the language model may take for one analysis. */
-const TIMEOUT_MS = 120_000;
 
 /** Analyses mentions. Costs 1 credit for each mention with a result. */
 @Controller()
@@ -23,6 +21,7 @@ export class AnalysesController {
 
   @Post('v1/analyses')
   @HttpCode(200)
+  @LongAnswer()
   async run(@From() { accountId }: Caller, @CommandId() commandId: string, @Body() raw: unknown) {
     const body = readBody(AnalysisBodyDto, raw, 'snake', (given) => [
       () => analysisFaults(given, this.hasModel),
@@ -37,7 +36,8 @@ export class AnalysesController {
       schemaJson: schema ? JSON.stringify(schema) : '',
       classes: classes.map((one) => one.trim()),
     });
-    const result = await this.commands.request(COMMANDS.runAnalysis, command, TIMEOUT_MS);
+    // Longer than the 100 s that the language model may take for one analysis.
+    const result = await this.commands.request(COMMANDS.runAnalysis, command, LONG_ANSWER_MS);
     return {
       id: commandId,
       operation,

@@ -9,6 +9,7 @@ import { From } from '../../auth/caller.js';
 import { readBody, type Spelling } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
 import { Cursors } from '../../http/cursor.js';
+import { LONG_ANSWER_MS, LongAnswer } from '../../http/long-answer.js';
 import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
 import { KeywordReads } from '../../reads/keyword-reads.js';
@@ -16,11 +17,6 @@ import { KeywordInput } from '../keywords/keyword-input.js';
 import { BacktestBodyDto, changesOf } from './backtest-body.dto.js';
 
 const DEFAULT_WINDOW_MS = 30 * 86_400_000;
-/**
- * How long the gateway waits for a backtest. This is enough for one large backtest that first waits for another large
- * backtest. If many backtests wait, a request can end with 503.
- */
-const TIMEOUT_MS = 120_000;
 
 interface ItemsCursor {
   at: string;
@@ -42,6 +38,7 @@ export class BacktestsController {
 
   @Post('v1/keywords/:id/backtest')
   @HttpCode(200)
+  @LongAnswer()
   backtestKeyword(
     @From() { accountId }: Caller,
     @CommandId() commandId: string,
@@ -54,6 +51,7 @@ export class BacktestsController {
   /** Accepts camelCase only. */
   @Post('v1/queries/:id/backtest')
   @HttpCode(200)
+  @LongAnswer()
   backtestQuery(
     @From() { accountId }: Caller,
     @CommandId() commandId: string,
@@ -79,7 +77,9 @@ export class BacktestsController {
       definition,
       since: isoOf(since),
     });
-    const { bodyJson } = await this.commands.request(COMMANDS.runBacktest, command, TIMEOUT_MS);
+    // This is enough for one large backtest that first waits for another large backtest. If many backtests wait, a
+    // request can end with 503.
+    const { bodyJson } = await this.commands.request(COMMANDS.runBacktest, command, LONG_ANSWER_MS);
     return { id: commandId, ...(JSON.parse(bodyJson) as JsonObject) };
   }
 
