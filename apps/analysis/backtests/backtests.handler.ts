@@ -35,6 +35,11 @@ const KEPT_HOURS = 24;
 const SEARCHED_TOGETHER = 1_000;
 /** Maximum number of backtests that wait or run. The gateway waits two minutes for each. */
 const MAX_WAITING = 20;
+/**
+ * A backtest that waited longer is refused: it would probably end after the gateway has left, and the backtests behind
+ * it would end too late as well.
+ */
+const BEGIN_WITHIN_MS = 60_000;
 
 interface Row {
   definition: JsonValue;
@@ -67,7 +72,8 @@ export class BacktestsHandler {
   /**
    * Runs a backtest.
    * @throws Refusal `not-found` for a keyword that was purged meanwhile; `too-many` while another backtest of the
-   *   account waits or runs in this process; `unavailable` while too many backtests wait or run in this process
+   *   account waits or runs in this process; `unavailable` while too many backtests wait or run in this process, and
+   *   after a wait of a minute
    */
   @CommandPattern(COMMANDS.runBacktest)
   async run(command: RunBacktest) {
@@ -78,7 +84,7 @@ export class BacktestsHandler {
         'TOO_MANY_REQUESTS',
         'another backtest of this account is running; wait for it',
       );
-    if (this.busy.size >= MAX_WAITING) throw Refusal.unavailable('too many backtests are running');
+    if (this.busy.size >= MAX_WAITING) throw tooMany();
     this.busy.add(accountId);
     try {
       return await this.backtest(command);
@@ -89,6 +95,7 @@ export class BacktestsHandler {
 
   private async backtest(command: RunBacktest) {
     const { accountId, keywordId, commandId } = command;
+    const asked = performance.now();
     const definition = withRuleIds(command.definition!, commandId);
     const now = systemClock.now();
     const since = new Date(Math.max(Date.parse(command.since), now.getTime() - MAX_DAYS * DAY_MS));
@@ -96,6 +103,7 @@ export class BacktestsHandler {
     await this.store(commandId, window, definition);
     const { summary, alerts } = await this.queue.add(
       async () => {
+        if (performance.now() - asked > BEGIN_WITHIN_MS) throw tooMany();
         const counted = await this.summary(window, definition);
         return { summary: counted, alerts: await this.alerts.of(window, definition, counted.difference) };
       },
@@ -179,6 +187,10 @@ export class BacktestsHandler {
     );
     if (stored.length === 0) throw Refusal.notFound('keyword');
   }
+}
+
+function tooMany(): Refusal {
+  return Refusal.unavailable('too many backtests are running; try again later');
 }
 
 /** Gives an id to each rule that has none, because the backtest counts by the ids of rules. */
