@@ -71,6 +71,7 @@ import { Cursors } from './http/cursor.js';
 import { DocsController } from './docs/docs.controller.js';
 import { Guides } from './docs/guides.js';
 import { ErrorFilter } from './http/error.filter.js';
+import { endQueriesOfLeftCallers } from './http/left-callers.js';
 import { trackRequests } from './http/request-context.js';
 import { ignoreForms, malformedRequests, acceptOnlyJson } from './http/request-parsing.js';
 import { IgnoredInputGuard } from './http/ignored-input.guard.js';
@@ -282,6 +283,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
       acceptOnlyJson(fastify);
       ignoreForms(fastify);
       trackRequests(fastify, log, config.TRUST_TRACEPARENT);
+      endQueriesOfLeftCallers(fastify);
       app.get(Admission).guard(fastify);
       app.get(AuditLog).guard(fastify);
       app.get(Idempotency).guard(fastify);

@@ -1,6 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { ClickHouseError, ClickHouseLogLevel, createClient, type ClickHouseClient } from '@clickhouse/client';
-import { Outage } from '#kernel';
+import { Outage, Refusal } from '#kernel';
 import { inSpan, SpanKind } from '#telemetry';
 import { TABLES } from './tables.js';
 
@@ -42,7 +43,9 @@ export function openClickHouseLater(url: string, name: string): ClickHouseClient
   const client = newClient(url, name);
   let opened: Promise<void> | undefined;
   const open = () =>
-    (opened ??= openClickHouse(url, name)
+    // Other callers wait for this too.
+    (opened ??= callers
+      .exit(() => openClickHouse(url, name))
       .then((other) => other.close())
       .catch((error: unknown) => {
         opened = undefined;
@@ -135,22 +138,47 @@ function isDataError(error: unknown): boolean {
  */
 const QUERY_MS = 50_000;
 
+/** For each caller that waits for the result of some work: the signal that aborts when the caller has left. */
+const callers = new AsyncLocalStorage<AbortSignal>();
+
+/** Does the work for a caller. The queries of the work end when the caller has left. @param left aborts then */
+export function whileCallerWaits<T>(left: AbortSignal, work: () => T): T {
+  return callers.run(left, work);
+}
+
 /**
  * Returns the rows of a parameterised query. Values are sent as parameters (`{name: Type}`), never as SQL text.
  * @throws Outage if ClickHouse cannot be reached, or does not respond within `QUERY_MS`
+ * @throws Refusal `unavailable` if the caller has left (`whileCallerWaits`)
  */
 export async function selectRows<T>(
   client: ClickHouseClient,
   query: string,
   params: Record<string, unknown> = {},
 ): Promise<T[]> {
-  const abort_signal = AbortSignal.timeout(QUERY_MS);
-  const result = await client
-    .query({ query, query_params: params, format: 'JSONEachRow', abort_signal })
-    .catch((error: unknown) => {
-      throw abort_signal.aborted ? new Outage('ClickHouse', `no response after ${QUERY_MS / 1000} s`) : error;
-    });
-  return result.json<T>();
+  const left = callers.getStore();
+  const late = AbortSignal.timeout(QUERY_MS);
+  // `AbortSignal.any` would do the same, but Node 20 does not free its memory.
+  const aborting = new AbortController();
+  const abort = () => aborting.abort();
+  late.addEventListener('abort', abort);
+  left?.addEventListener('abort', abort);
+  try {
+    if (left?.aborted) throw callerLeft();
+    const { signal: abort_signal } = aborting;
+    const result = await client.query({ query, query_params: params, format: 'JSONEachRow', abort_signal });
+    return await result.json<T>();
+  } catch (error) {
+    if (left?.aborted) throw callerLeft();
+    throw late.aborted ? new Outage('ClickHouse', `no response after ${QUERY_MS / 1000} s`) : error;
+  } finally {
+    late.removeEventListener('abort', abort);
+    left?.removeEventListener('abort', abort);
+  }
+}
+
+function callerLeft(): Refusal {
+  return Refusal.unavailable('the caller has left');
 }
 
 /** Writes rows in one insert. Returns when the server has stored them, and at once if there are none. */
