@@ -8,10 +8,10 @@ import { SOURCES } from '../../config.js';
 import { unavailability, type Sources } from '../keywords/keyword-faults.js';
 
 /**
- * Maximum time of a lookup: enough for two requests, each of which waits up to 10 s for its turn and up to 20 s for its
- * answer.
+ * Maximum time of a lookup: shorter than the 60 s after which `libs/platform/http-edge.ts` responds with 503. Two requests
+ * of a lookup usually need less, although each can wait 10 s for its turn and 20 s for its answer.
  */
-const TIMEOUT_MS = 65_000;
+const TIMEOUT_MS = 57_000;
 
 /** Time for the reply to reach the gateway. */
 const MARGIN_MS = 2_000;
