@@ -4,12 +4,13 @@ import { SIMULATED_SOURCES } from './sources/index.js';
 
 const whole = (text: string): number => {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('must be a whole number');
+  if (!Number.isInteger(value) || value < 0)
+    throw new InvalidArgumentError('must be a whole number, 0 or more');
   return value;
 };
 const rate = (text: string): number => {
   const value = Number(text);
-  if (!(value >= 0)) throw new InvalidArgumentError('must be a number of posts per second');
+  if (!(value >= 0)) throw new InvalidArgumentError('must be a number of posts per second, 0 or more');
   return value;
 };
 
@@ -30,7 +31,7 @@ const program = new Command('simulator')
   .option('--port <port>', 'port to listen on, 0 for a free one', whole, 4010)
   .option('--host <address>', 'address to listen on', '127.0.0.1')
   .option('--rate <posts>', 'posts per second of each source', rate, 0.5)
-  .option('--seed <number>', 'the same seed makes the same world', whole, 1)
+  .option('--seed <number>', 'start of the random numbers: the same seed makes the same posts', whole, 1)
   .option('--history <posts>', 'posts of each source before the start', whole, 300)
   .option('--secret <secret>', 'signing secret that is valid for every hook')
   .option('--quiet', 'do not print a line for each webhook and each message');

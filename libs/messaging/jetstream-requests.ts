@@ -16,8 +16,8 @@ const PAUSE_MS = 1000;
 
 /**
  * Makes a request. If it fails because of an outage (see `isOutage`), repeats it up to ten times, with a pause of one
- * second before each. While a cluster elects a leader, it answers no requests. If it must create many streams and
- * consumers, its answers can come too late.
+ * second before each. Such an outage has two usual causes: a cluster that elects a leader answers no requests, and the
+ * answers of a cluster that must create many streams and consumers can come too late.
  * @param ask makes the request; repeating it must be harmless
  * @throws Outage after the last request, with its error as the cause. An error that is not an outage is thrown
  *   immediately and unchanged
@@ -50,8 +50,8 @@ export async function consumerInfo(
 export type MessageQuery = { seq: number } | { last_by_subj: string } | { seq: number; next_by_subj: string };
 
 /**
- * Reads one message of a stream. The leader of the stream answers. This function does not use a direct get, which is a
- * sixth faster: in a cluster, any server can answer it, also a server that lacks the last messages after a restart.
+ * Reads one message of a stream. The leader of the stream answers. A direct get is a sixth faster, but this
+ * function does not use it: in a cluster, any server can answer it, also one that lacks the last messages after a restart.
  * @param query a subject can contain wildcards
  * @returns null if the stream has no such message (any more)
  * @throws the error of NATS: after 2 s if nobody answers, for example while a cluster elects a leader

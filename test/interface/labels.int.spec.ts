@@ -36,7 +36,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     expect(await listed('label=hidden')).toContain(id);
   });
 
-  it('corrects readings, by which lists then filter, and removes a correction with null [readings.corrections]', async () => {
+  it('corrects readings, filters lists by the corrected values, and removes a correction with null [readings.corrections]', async () => {
     const id = await mention({ sentiment: 'negative' });
     const { body } = await patch(id, { sentiment: 'positive', intent: 'praise', relevance: 0 });
     expect(body.corrected).toEqual(['sentiment', 'intent', 'relevance']);
@@ -48,7 +48,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     expect(await listed('sentiment=negative')).toContain(id);
   });
 
-  it('stores corrections, from which the account can read how often its readings were right [readings.accuracy, readings.min-relevance-filter]', async () => {
+  it('stores corrections, and shows the account how often its readings were right [readings.accuracy, readings.min-relevance-filter]', async () => {
     const eve = await scene.service.tenant();
     const made = { reader: 'local', reader_model: 'm', reader_version: '1' };
     const read = async (sentiment: string, relevance: number) => {
@@ -114,7 +114,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     expect((await patch('x', { labels: ['starred'] })).status).toBe(404);
   });
 
-  it('keeps all concurrent changes to different keys', async () => {
+  it('keeps all concurrent changes to different fields of a mention', async () => {
     const id = await mention();
     const changes = [{ labels: ['flagged'] }, { sentiment: 'mixed' }, { intent: 'other' }, { relevance: 7 }];
     const answers = await Promise.all(changes.map((change) => patch(id, change)));
@@ -126,7 +126,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     ]);
   });
 
-  it('replaces the labels of rules, and labels and corrections stay even if NATS delivers the event again [rules.mark, rules.filter, rules.why, readings.corrections]', async () => {
+  it('replaces labels that rules have set; its labels and corrections stay even if NATS delivers the event again [rules.mark, rules.filter, rules.why, readings.corrections]', async () => {
     const [eventId, store] = [newId(), new EventStore(scene.bus)];
     const event = create(EventSchema, {
       accountId: scene.ada.accountId,
@@ -198,7 +198,7 @@ backtestTasks(scene);
 feedAddressTasks(scene);
 
 describe('a purged keyword', () => {
-  it('is absent from the reads of mentions that begin after the 204', async () => {
+  it('is absent from every read of mentions that begins after the purge has returned 204', async () => {
     for (let round = 0; round < 3; round += 1) {
       const { body: purged } = await scene.ada.api.post(
         '/v1/keywords',

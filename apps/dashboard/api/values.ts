@@ -1,8 +1,8 @@
 import type { Intent, Label, Sentiment, Source } from './types.js';
 
 /**
- * Returns the values of a type of the API, in the order of the keys of `values`. The compiler refuses missing and
- * additional values.
+ * Returns all members of a union type of the API (for example `Source`), in the order of the keys of `values`. The code does
+ * not compile if a member is missing or unknown.
  */
 const all = <T extends string>(values: Readonly<Record<T, true>>) => Object.keys(values) as T[];
 

@@ -63,7 +63,7 @@ it('a delivery that ends before its first attempt counts as `unsent`, and not as
   expect([await counted('unsent'), await counted('given_up')]).toEqual([unsent + 1, givenUp]);
 });
 
-it('a failed attempt causes no retry if its row was removed from `pending_deliveries` while the attempt ran', async () => {
+it('a failed attempt causes no retry if the row of its delivery was deleted while the attempt ran', async () => {
   const recorder = new AttemptRecorder(delivery.database, delivery.store, {} as ChannelFaults, log);
   await delivery.database.query('DELETE FROM pending_deliveries');
   const [ended, waiting] = [newId(), newId()].map((id) =>

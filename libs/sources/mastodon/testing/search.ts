@@ -2,7 +2,7 @@ import { criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../../te
 import type { FetchContext } from '../../source.js';
 import { createMastodonConnector } from '../index.js';
 
-// Only for specs: the connector with and without a token, and a function that reads one search.
+// Only for specs: the connector with and without a token, and a function that runs one search against a fake upstream.
 
 /** Creates the connector with a token. */
 export const withToken = () => createMastodonConnector({ instance: '', token: 'token-1' });
@@ -13,7 +13,7 @@ export const NOTHING = { accounts: [], statuses: [], hashtags: [] };
 
 type Criteria = Parameters<typeof criteriaOf>[0];
 
-/** Reads one search. Returns the result, the decoded paths of the requests, and the requests. */
+/** Runs one search against a fake upstream. Returns the result, the decoded paths of the requests, and the requests. */
 export async function read(
   connector: ReturnType<typeof withToken>,
   init: Criteria,
