@@ -84,6 +84,18 @@ describe('a query', () => {
     await clickhouse.close();
     server.close();
   });
+
+  it('has the settings with which ClickHouse ends it when its connection closes', async () => {
+    const clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
+    const rows = await selectRows<{ name: string; value: string }>(
+      clickhouse,
+      `SELECT name, value FROM system.settings
+       WHERE name IN ('readonly', 'cancel_http_readonly_queries_on_client_close') ORDER BY name`,
+    );
+    // ClickHouse ends only queries with `readonly`.
+    expect(rows.map(({ value }) => value)).toEqual(['1', '2']);
+    await clickhouse.close();
+  });
 });
 
 describe('a mention that an Explore found', () => {

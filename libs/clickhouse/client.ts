@@ -138,6 +138,12 @@ function isDataError(error: unknown): boolean {
  */
 const QUERY_MS = 50_000;
 
+/**
+ * Makes ClickHouse end a query whose connection closes. By default, ClickHouse runs the query to its end. It ends only
+ * queries that are read-only; `2` still permits settings.
+ */
+const END_WITH_CONNECTION = { readonly: '2', cancel_http_readonly_queries_on_client_close: 1 } as const;
+
 /** For each caller that waits for the result of some work: the signal that aborts when the caller has left. */
 const callers = new AsyncLocalStorage<AbortSignal>();
 
@@ -165,8 +171,13 @@ export async function selectRows<T>(
   left?.addEventListener('abort', abort);
   try {
     if (left?.aborted) throw callerLeft();
-    const { signal: abort_signal } = aborting;
-    const result = await client.query({ query, query_params: params, format: 'JSONEachRow', abort_signal });
+    const result = await client.query({
+      query,
+      query_params: params,
+      format: 'JSONEachRow',
+      abort_signal: aborting.signal,
+      clickhouse_settings: END_WITH_CONNECTION,
+    });
     return await result.json<T>();
   } catch (error) {
     if (left?.aborted) throw callerLeft();
