@@ -1,9 +1,11 @@
 import { create, toBinary } from '@bufbuild/protobuf';
+import { request } from 'undici';
 import { insertRows } from '#clickhouse';
 import { EventSchema } from '#contracts';
 import { EventStore } from '#event-store';
 import { newId } from '#kernel';
 import { subjectOf } from '#messaging';
+import { lockAccount } from '#postgres';
 import { MENTIONS_SINK } from '#projections';
 import { ApiClient, until } from '#testing';
 import { keywordBody, mentionRow } from './interface-under-test.js';
@@ -34,6 +36,34 @@ describe('PATCH /v1/mentions/{id}', () => {
     await patch(id, { labels: ['hidden'] });
     expect(await listed('')).not.toContain(id);
     expect(await listed('label=hidden')).toContain(id);
+  });
+
+  it('is recorded with its outcome if its caller leaves before the response', async () => {
+    const id = await mention();
+    const { service, ada } = scene;
+    const leave = new AbortController();
+    await service.database.transaction(async (tx) => {
+      await lockAccount(tx, ada.accountId);
+      const response = request(`${service.url}/v1/mentions/${id}`, {
+        method: 'PATCH',
+        headers: { 'x-api-key': ada.api.apiKey, 'content-type': 'application/json' },
+        body: JSON.stringify({ labels: ['starred'] }),
+        signal: leave.signal,
+      });
+      await until('the change waits for the lock of its account', async () => {
+        const waiting = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+        return (await service.database.query<unknown[]>(waiting)).length > 0;
+      });
+      leave.abort();
+      await expect(response).rejects.toThrow('aborted');
+    });
+    const statuses = () =>
+      service.database.query<{ status: number | null }[]>('SELECT status FROM audit_log WHERE path = $1', [
+        `/v1/mentions/${id}`,
+      ]);
+    await until('the change has a status', async () => (await statuses())[0]?.status ?? undefined);
+    expect(await statuses()).toEqual([{ status: 200 }]);
+    expect(await listed('label=starred')).toContain(id);
   });
 
   it('corrects readings, filters lists by the corrected values, and removes a correction with null [readings.corrections]', async () => {

@@ -139,7 +139,7 @@ export class AuditLog {
  * Returns whether a request is recorded. All messages to the MCP server are POSTs, but only calls of tools that change
  * something are recorded.
  */
-function isWrite(request: FastifyRequest): boolean {
+export function isWrite(request: FastifyRequest): boolean {
   const { method, routeOptions } = request;
   if (routeOptions.url === undefined) return false;
   if (routeOptions.url === MCP) return toolOf(request) !== '' && !READING_TOOL.test(toolOf(request));

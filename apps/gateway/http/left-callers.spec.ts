@@ -33,4 +33,24 @@ describe('a query of a request', () => {
     expect(begun).toHaveLength(1);
     await fastify.close();
   });
+
+  it('does not begin if the caller has closed the connection before', async () => {
+    const query = jest.fn();
+    const clickhouse = { query } as unknown as ClickHouseClient;
+    const fastify = Fastify();
+    fastify.addHook('onRequest', async (_, reply) => {
+      socket.destroy();
+      await once(reply.raw, 'close');
+    });
+    endQueriesOfLeftCallers(fastify);
+    const error = new Promise<unknown>((resolve) =>
+      fastify.get('/', () => selectRows(clickhouse, 'SELECT 1').catch(resolve)),
+    );
+    await fastify.listen({ host: '127.0.0.1', port: 0 });
+    const socket = connect((fastify.server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    expect(await error).toMatchObject({ kind: 'unavailable' });
+    expect(query).not.toHaveBeenCalled();
+    await fastify.close();
+  });
 });
