@@ -43,9 +43,7 @@ export function openClickHouseLater(url: string, name: string): ClickHouseClient
   const client = newClient(url, name);
   let opened: Promise<void> | undefined;
   const open = () =>
-    // Other callers wait for this too.
-    (opened ??= callers
-      .exit(() => openClickHouse(url, name))
+    (opened ??= forAllCallers(() => openClickHouse(url, name))
       .then((other) => other.close())
       .catch((error: unknown) => {
         opened = undefined;
@@ -150,6 +148,11 @@ const callers = new AsyncLocalStorage<AbortSignal>();
 /** Does the work for a caller. The queries of the work end when the caller has left. @param left aborts then */
 export function whileCallerWaits<T>(left: AbortSignal, work: () => T): T {
   return callers.run(left, work);
+}
+
+/** Does work for which other callers wait too. Its queries do not end when one of the callers has left. */
+export function forAllCallers<T>(work: () => T): T {
+  return callers.exit(work);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import { forAllCallers } from '#clickhouse';
 import { Refusal } from '#kernel';
 import { Cursors } from '../../http/cursor.js';
 import { LiveMentions } from './live-mentions.js';
@@ -64,7 +65,10 @@ export class StreamPositions {
 
   private writtenLately(): Promise<number | undefined> {
     if (!this.shared || performance.now() - this.shared.readAt > SHARED_MS)
-      this.shared = { readAt: performance.now(), sequence: this.live.written().catch(() => undefined) };
+      this.shared = {
+        readAt: performance.now(),
+        sequence: forAllCallers(() => this.live.written()).catch(() => undefined),
+      };
     return this.shared.sequence;
   }
 }
