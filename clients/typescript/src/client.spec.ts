@@ -165,6 +165,23 @@ describe('a call that fails for a while', () => {
     await expect(withShortLimit.get('/v1/account')).rejects.toThrow('no response within 30 ms');
   });
 
+  it('waits for an analysis as long as the API does', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+    const fetch = (_: unknown, { signal }: RequestInit) =>
+      new Promise<Response>((resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason as Error));
+        setTimeout(() => resolve(Response.json({})), 125_000);
+      });
+    const call = createClient({ baseUrl: '', fetch: fetch as typeof globalThis.fetch, retries: 0 }).post(
+      '/v1/analyses',
+      { body: { operation: 'group', mention_ids: [] } },
+    );
+    const answer = expect(call).resolves.toEqual({});
+    jest.advanceTimersByTime(125_000);
+    await answer;
+    jest.useRealTimers();
+  });
+
   it('starts no timer longer than 24.8 days, because such a timer would end immediately', async () => {
     const fetch = jest
       .fn<Promise<Response>, []>()

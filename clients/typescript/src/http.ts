@@ -18,7 +18,7 @@ export interface ClientOptions {
   retries?: number | undefined;
   /** If `Retry-After` is longer, the call throws without waiting. Default: 60 */
   longestRetryAfterSeconds?: number | undefined;
-  /** Time for one attempt until the headers of the response arrive, in milliseconds. Default: 60,000 */
+  /** Time for one attempt until the headers of the response arrive, in milliseconds. Default: 130,000 */
   timeoutMs?: number | undefined;
 }
 
@@ -37,6 +37,9 @@ export interface HttpCall {
 
 /** The API stores no answers of the routes under this path, such as sign-in, so they take no `Idempotency-Key`. */
 const WITHOUT_STORED_ANSWER = '/v1/auth/';
+
+/** Longer than the 125 s that an analysis or a backtest can take. */
+const LONGEST_ANSWER_MS = 130_000;
 
 /** The end of the paths of estimates: POSTs that change nothing. */
 const ESTIMATE = '/estimate';
@@ -86,7 +89,7 @@ export class Http {
     signal: AbortSignal | undefined,
     read: (response: Response) => Promise<T> | T,
   ): Promise<T> {
-    const { fetch = globalThis.fetch, timeoutMs = 60_000 } = this.options;
+    const { fetch = globalThis.fetch, timeoutMs = LONGEST_ANSWER_MS } = this.options;
     const slow = new AbortController();
     const timer = setTimeout(
       () => slow.abort(new Error(`no response within ${timeoutMs} ms`)),
