@@ -14,17 +14,18 @@ const turns = new WeakMap<Database, Map<string, Promise<void>>>();
  * Runs the work in a transaction, after all earlier work of the account in this process. So a command waits here, and not
  * for the lock of its account in Postgres. A command that waits for this lock holds one of the few connections, so the
  * commands of all other accounts would soon wait for a connection.
- * @throws Outage if the earlier work has not ended within 5 s, or if no connection was free within this time; `work` was
- *   not called then
+ * @param beginWithinMs how long the work can wait for the earlier work and for a connection; default 5 s
+ * @throws Outage after this time; `work` was not called then
  */
 export function inTurnOfAccount<T>(
   database: Database,
   accountId: string,
   work: (tx: Tx) => Promise<T>,
+  beginWithinMs = BEGIN_WITHIN_MS,
 ): Promise<T> {
   const asked = performance.now();
   const refuseLate = () => {
-    if (performance.now() - asked > BEGIN_WITHIN_MS)
+    if (performance.now() - asked > beginWithinMs)
       throw new Outage('Postgres', 'earlier changes have not ended in time');
   };
   const ends = turns.get(database) ?? new Map<string, Promise<void>>();

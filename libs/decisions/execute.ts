@@ -30,6 +30,8 @@ export interface Execution<S, E, D extends Decision<E>, R = undefined> {
   /** The tokens of the subject that follow the account. */
   subjectTokens: readonly string[];
   commandId: string;
+  /** How long the command can wait before it begins. Default: 5 s, because its caller waits only 10 s for the reply. */
+  beginWithinMs?: number | undefined;
   /**
    * Reads what `decide` needs, if this does not depend on the state. Postgres gets these statements in the same write
    * as the locks, and runs them after it has the locks. The rows of the subject itself can lack its last messages.
@@ -67,8 +69,11 @@ export async function execute<S, E, D extends Decision<E>, R = undefined>(
 ): Promise<S> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     try {
-      return await inTurnOfAccount(database, execution.accountId, (tx) =>
-        decideAndAppend(tx, store, execution, attempt === 1),
+      return await inTurnOfAccount(
+        database,
+        execution.accountId,
+        (tx) => decideAndAppend(tx, store, execution, attempt === 1),
+        execution.beginWithinMs,
       );
     } catch (error) {
       if (!(error instanceof AppendConflict)) throw error;

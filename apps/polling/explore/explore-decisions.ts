@@ -29,10 +29,16 @@ export class ExploreDecisions {
 
   /**
    * Decides on the command that `commandOf` returns. A repeated call with the same `commandId` changes nothing.
+   * `beginWithinMs` is that of `execute`.
    * @throws Refusal like `decide` in `domain/explore.ts`, and like `execute`
    */
   async decide(
-    { accountId, exploreId, commandId }: { accountId: string; exploreId: string; commandId: string },
+    {
+      accountId,
+      exploreId,
+      commandId,
+      beginWithinMs,
+    }: { accountId: string; exploreId: string; commandId: string; beginWithinMs?: number },
     commandOf: (tx: Tx) => ExploreCommand | Promise<ExploreCommand>,
   ): Promise<void> {
     await execute(this.database, this.store, {
@@ -41,6 +47,7 @@ export class ExploreDecisions {
       accountId,
       subjectTokens: [exploreId],
       commandId,
+      beginWithinMs,
       decide: async (state, tx) => decide(await commandOf(tx), state),
       decisionOf: (events) =>
         create(ExploreDecisionSchema, {

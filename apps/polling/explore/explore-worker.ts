@@ -147,12 +147,19 @@ export class ExploreWorker {
 
   private async record(job: ExploreJob, { items: all, warnings }: Fetched): Promise<void> {
     const { exploreId, accountId, source, limit } = job;
+    // Without the record, the source would be asked again, which can cost money.
+    const beginWithinMs = Infinity;
     const items = all.slice(0, limit);
     for (const part of partsOf(items))
       await this.decisions.decide(
         // After a crash the source is asked again, and its items can differ from the first answer. So each claim stores
         // its own items.
-        { accountId, exploreId, commandId: derivedId('explore-items', job.claim, part[0]?.itemId ?? '') },
+        {
+          accountId,
+          exploreId,
+          commandId: derivedId('explore-items', job.claim, part[0]?.itemId ?? ''),
+          beginWithinMs,
+        },
         () => ({ kind: 'find', source, requestedAt: isoOf(job.createdAt), items: part }),
       );
     failpoint('explore-after-items-before-answer');
@@ -160,7 +167,7 @@ export class ExploreWorker {
     // The reservation is kept before the fact is stored, because a crash between these steps must not lose the reserved
     // credits.
     await keepUntilCharged(this.database, 'EXPLORES', [reservationId]);
-    await this.decisions.decide({ accountId, exploreId, commandId: reservationId }, () => ({
+    await this.decisions.decide({ accountId, exploreId, commandId: reservationId, beginWithinMs }, () => ({
       kind: 'answer',
       source,
       items: items.length,
