@@ -12,6 +12,7 @@ export interface AlertKeyword {
   /** Changes with each change of the rules or searches. */
   version: number;
   timeZone: string;
+  /** In ms. */
   createdAt: number;
   rules: AlertRule[];
   /** The keys of alerts that this release does not know, because a newer release stored them. They never fire. */

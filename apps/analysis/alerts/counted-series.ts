@@ -1,6 +1,6 @@
 import type { Window } from './windows.js';
 
-/** The number of mentions of one search in one bin of five minutes. */
+/** The number of mentions of one watch in one bin of five minutes. */
 export interface BinCount {
   watchId: string;
   /** The start of the bin, in ms. */
@@ -18,13 +18,13 @@ interface Sums {
 
 /** Counts of mentions by search and bin, in memory. */
 export class CountedSeries {
-  private readonly searches = new Map<string, Sums>();
+  private readonly watches = new Map<string, Sums>();
 
-  /** @param counts the earliest first; each bin of a search occurs only once */
+  /** @param counts the earliest first; each bin of a watch occurs only once */
   constructor(counts: readonly BinCount[]) {
     for (const { watchId, at, total, negative } of counts) {
-      const sums = this.searches.get(watchId) ?? { at: [], total: [0], negative: [0] };
-      this.searches.set(watchId, sums);
+      const sums = this.watches.get(watchId) ?? { at: [], total: [0], negative: [0] };
+      this.watches.set(watchId, sums);
       sums.at.push(at);
       sums.total.push((sums.total.at(-1) ?? 0) + total);
       sums.negative.push((sums.negative.at(-1) ?? 0) + negative);
@@ -32,13 +32,13 @@ export class CountedSeries {
   }
 
   /**
-   * Returns the number of mentions of some searches in a window.
+   * Returns the number of mentions of some watches in a window.
    * @param negative true: only negative mentions are counted
    */
   count({ from, to }: Window, negative: boolean, watchIds: readonly string[]): number {
     let count = 0;
     for (const id of watchIds) {
-      const sums = this.searches.get(id);
+      const sums = this.watches.get(id);
       if (!sums) continue;
       const values = negative ? sums.negative : sums.total;
       count += (values[countBelow(sums.at, to)] ?? 0) - (values[countBelow(sums.at, from)] ?? 0);
@@ -48,13 +48,13 @@ export class CountedSeries {
 
   /** Returns the number of mentions in each window, by search. */
   countsIn(windows: readonly Window[], negative: boolean): ReadonlyMap<string, number>[] {
-    const ids = [...this.searches.keys()];
+    const ids = [...this.watches.keys()];
     return windows.map((window) => new Map(ids.map((id) => [id, this.count(window, negative, [id])])));
   }
 
-  /** Returns the starts of the bins of these searches, from an instant on, the earliest first. */
+  /** Returns the starts of the bins of these watches, from an instant on, the earliest first. */
   binsSince(since: number, watchIds: readonly string[]): number[] {
-    const bins = watchIds.flatMap((id) => this.searches.get(id)?.at ?? []).filter((at) => at >= since);
+    const bins = watchIds.flatMap((id) => this.watches.get(id)?.at ?? []).filter((at) => at >= since);
     return [...new Set(bins)].sort((a, b) => a - b);
   }
 }

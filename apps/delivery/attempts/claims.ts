@@ -11,7 +11,7 @@ import { keyOf, type Addressed, type Delivery, type GivenUp } from './delivery.j
 import { deliveredOf } from './ended-deliveries.js';
 import { EndpointQueues } from './endpoint-queues.js';
 import { claimPending, type ClaimLimits } from './claim-pending.js';
-import { type ClaimedDelivery, type PendingDelivery } from './pending-deliveries.js';
+import type { ClaimedDelivery, PendingDelivery } from './pending-deliveries.js';
 import { addressKey, Targets, type Address, type Endpoint } from './targets.js';
 
 /** Why events are not sent to a disabled endpoint, and how to enable it. */
